@@ -1,0 +1,6 @@
+"""``python -m kubedns``."""
+
+from kubedns.cli.main import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,1 @@
+"""Kubernetes objects and their newest versions. This room knows no DNS."""

@@ -1,0 +1,1 @@
+"""The words of the field and the wire. Pure: no I/O, no clock, no random source that is not handed in."""

@@ -1,0 +1,98 @@
+"""Answers: what was found, as a value, and what it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from enum import IntEnum
+
+import msgspec
+
+from kubedns.dns.edns import ErrorCode, ExtendedError
+from kubedns.dns.names import Name
+from kubedns.dns.rdata import CNAME, SOA
+from kubedns.dns.rrset import RRset
+
+Key = Hashable
+"""Something an answer depends on: compared, never opened."""
+Keys = frozenset[Key]
+NO_KEYS: Keys = frozenset()
+
+
+class Rcode(IntEnum):
+    """Response codes (RFC 1035 §4.1.1, RFC 2136, RFC 6891 §9)."""
+
+    NOERROR = 0
+    FORMERR = 1
+    SERVFAIL = 2
+    NXDOMAIN = 3
+    NOTIMP = 4
+    REFUSED = 5
+    NOTAUTH = 9
+    BADVERS = 16
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found for a question.
+
+    ``depends_on``: keys; a change of any of them makes the answer void. ``lifetime_seconds``: how long it may be kept
+    if none changes; None: for ever; 0: not at all. ``varies_by_client``: true for this client only, so never kept.
+    ``follow``: the target of an alias that whoever asked has still to look up. ``shuffled``: the records of each RRset
+    may be given in any order, in turn. ``plugin``: the word that answered.
+    """
+
+    rcode: Rcode = Rcode.NOERROR
+    answer: tuple[RRset, ...] = ()
+    authority: tuple[RRset, ...] = ()
+    additional: tuple[RRset, ...] = ()
+    authoritative: bool = True
+    depends_on: Keys = NO_KEYS
+    lifetime_seconds: float | None = None
+    varies_by_client: bool = False
+    follow: Name | None = None
+    shuffled: bool = False
+    plugin: str = ""
+    extended_error: ExtendedError | None = None
+
+    @property
+    def is_denial(self) -> bool:
+        """NXDOMAIN, or NODATA: NOERROR with an empty answer section or an alias alone that ends in no data."""
+        return self.rcode == Rcode.NXDOMAIN or (
+            self.rcode == Rcode.NOERROR and any(rrset.type == SOA.type for rrset in self.authority)
+        )
+
+
+def data(rrsets: tuple[RRset, ...], depends_on: Keys, additional: tuple[RRset, ...] = ()) -> Answer:
+    """Records, authoritative."""
+    return Answer(answer=rrsets, additional=additional, depends_on=depends_on)
+
+
+def cname(owner: Name, target: Name, ttl: int, depends_on: Keys) -> Answer:
+    """An alias whose target is still to be looked up (RFC 1034 §3.6.2)."""
+    return Answer(answer=(RRset(owner, ttl, (CNAME(target),)),), depends_on=depends_on, follow=target)
+
+
+def nodata(soa: RRset, depends_on: Keys) -> Answer:
+    """The name exists, the type does not (RFC 2308 §2.2)."""
+    return Answer(authority=(soa,), depends_on=depends_on)
+
+
+def nxdomain(soa: RRset, depends_on: Keys) -> Answer:
+    """The name does not exist, nor anything below it (RFC 2308 §2.1, RFC 8020)."""
+    return Answer(rcode=Rcode.NXDOMAIN, authority=(soa,), depends_on=depends_on)
+
+
+def refused(why: ExtendedError | None = None) -> Answer:
+    """Not served here, or not to this client."""
+    return Answer(rcode=Rcode.REFUSED, authoritative=False, extended_error=why)
+
+
+def servfail(code: int, text: str) -> Answer:
+    """Nothing is known for sure; never kept."""
+    return Answer(
+        rcode=Rcode.SERVFAIL, authoritative=False, lifetime_seconds=0, extended_error=ExtendedError(code, text)
+    )
+
+
+def not_ready(text: str) -> Answer:
+    """The source has not synced, so no denial can be proved (RFC 8914 §4.15)."""
+    return servfail(ErrorCode.NOT_READY, text)

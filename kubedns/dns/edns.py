@@ -1,0 +1,52 @@
+"""EDNS(0): what a query's OPT says, and what ours says back (RFC 6891)."""
+
+from __future__ import annotations
+
+import msgspec
+
+VERSION = 0
+MIN_UDP_OCTETS = 512
+"""A client without EDNS takes this much over UDP, and a smaller size in an OPT means this (RFC 6891 §6.2.5)."""
+MAX_UDP_OCTETS = 1232
+"""Our own ceiling over UDP: what passes the IPv6 minimum MTU unfragmented."""
+
+
+class Edns(msgspec.Struct, frozen=True, gc=False):
+    """The OPT of a query. ``options`` are its (code, octets) pairs in the order sent, all of them checked for length."""
+
+    version: int
+    udp_octets: int
+    dnssec_ok: bool
+    options: tuple[tuple[int, bytes], ...]
+
+
+class OptionCode:
+    """Numbers of the options that the code speaks of by name (IANA DNS EDNS0 option codes)."""
+
+    COOKIE = 10
+    EXTENDED_ERROR = 15
+
+
+class ExtendedError(msgspec.Struct, frozen=True, gc=False):
+    """Why an answer is an error (RFC 8914): ``code`` of its registry, ``text`` for people."""
+
+    code: int
+    text: str
+
+
+class ErrorCode:
+    """Extended error codes that the code speaks of by name (RFC 8914 §4)."""
+
+    OTHER = 0
+    STALE_ANSWER = 3
+    NOT_READY = 14
+    BLOCKED = 15
+    FILTERED = 17
+    NOT_AUTHORITATIVE = 20
+
+
+def udp_limit(edns: Edns | None) -> int:
+    """Octets that a reply over UDP may have: 512 without EDNS, else the client's size between 512 and 1232."""
+    if edns is None:
+        return MIN_UDP_OCTETS
+    return min(max(edns.udp_octets, MIN_UDP_OCTETS), MAX_UDP_OCTETS)

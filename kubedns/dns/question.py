@@ -1,0 +1,62 @@
+"""What is asked: the question alone, and the query around it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import msgspec
+
+from kubedns.dns.edns import Edns
+from kubedns.dns.names import Name
+from kubedns.dns.rdata import type_name
+from kubedns.dns.rrset import CLASS_IN
+from kubedns.dns.trace import NO_TRACE, Trace
+
+
+class Question(msgspec.Struct, frozen=True, gc=False):
+    """Name, type and class asked for; the class is IN nearly always."""
+
+    name: Name
+    type: int
+    rdclass: int = CLASS_IN
+
+    def __str__(self) -> str:
+        return f"{self.name} {type_name(self.type)}"
+
+
+class Transport(Enum):
+    """How a query came; the value is what logs and metrics call it."""
+
+    UDP = "udp"
+    TCP = "tcp"
+
+
+class Client(msgspec.Struct, frozen=True, gc=False):
+    """Who asks: the packed address (4 or 16 octets), its text, the port, and the transport."""
+
+    address: bytes
+    text: str
+    port: int
+    transport: Transport
+
+
+class Query(msgspec.Struct, frozen=True, gc=False):
+    """A well-formed query. ``flags`` are the header's 16 bits as they came; ``octets`` counts the whole message."""
+
+    id: int
+    flags: int
+    question: Question
+    edns: Edns | None
+    octets: int
+    client: Client
+    trace: Trace = NO_TRACE
+
+    @property
+    def recursion_desired(self) -> bool:
+        """RD, copied into the response (RFC 1035 §4.1.1)."""
+        return bool(self.flags & 0x0100)
+
+    @property
+    def checking_disabled(self) -> bool:
+        """CD, copied into the response (RFC 4035 §3.2.2)."""
+        return bool(self.flags & 0x0010)

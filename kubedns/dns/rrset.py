@@ -1,0 +1,30 @@
+"""RRsets: all records of one owner and type (RFC 2181 §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kubedns.dns.names import Name
+from kubedns.dns.rdata import Rdata, type_name
+
+CLASS_IN = 1
+
+
+class RRset(msgspec.Struct, frozen=True, gc=False):
+    """The rdatas of one ``owner`` and type, class IN. ``ttl`` in seconds, 0..2**31-1; ``rdatas`` is never empty."""
+
+    owner: Name
+    ttl: int
+    rdatas: tuple[Rdata, ...]
+
+    @property
+    def type(self) -> int:
+        """The type's number, the same for every rdata."""
+        return self.rdatas[0].type
+
+    def lines(self) -> Iterator[str]:
+        """A master-file line for each record (RFC 1035 §5)."""
+        for rdata in self.rdatas:
+            yield f"{self.owner} {self.ttl} IN {type_name(rdata.type)} {rdata}"

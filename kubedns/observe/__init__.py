@@ -1,0 +1,1 @@
+"""What rooms report to."""

@@ -1,0 +1,1 @@
+"""One module per Corefile word; ``order.py`` is the table of them."""

@@ -1,0 +1,1 @@
+"""Cluster → answers: a pure function of question, lister and options."""

@@ -1,0 +1,1 @@
+"""A query's way: octets in, octets out; the chain of plugins and the answer cache."""

@@ -1,0 +1,1 @@
+"""Puts rooms together; nothing else does."""

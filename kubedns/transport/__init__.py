@@ -1,0 +1,1 @@
+"""Moves octets; knows no message."""
