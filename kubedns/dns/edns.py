@@ -12,7 +12,7 @@ MAX_UDP_OCTETS = 1232
 
 
 class Edns(msgspec.Struct, frozen=True, gc=False):
-    """The OPT of a query. ``options`` are its (code, octets) pairs in the order sent, all of them checked for length."""
+    """The OPT of a query. ``options`` are its (code, octets) pairs in the order sent."""
 
     version: int
     udp_octets: int

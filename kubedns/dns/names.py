@@ -1,4 +1,4 @@
-"""Domain names: labels as octets, compared without regard to ASCII case, never joined strings (RFC 1035 §3.1, RFC 4343)."""
+"""Domain names: labels as octets, compared without regard to ASCII case, never joined strings (RFC 4343)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ class BadNameError(ValueError):
 
 
 def parse_name(text: str) -> Name:
-    r"""Read a name in presentation form: ``\.``, ``\\`` and ``\DDD`` escapes; a final dot may be left out (RFC 1035 §5.1).
+    r"""Read a name in presentation form: ``\.``, ``\\`` and ``\DDD`` escapes; a final dot may be left out.
+
+    RFC 1035 §5.1.
 
     Raises:
         BadNameError: an empty label, a label over 63 or a name over 255 octets, a broken escape.
@@ -172,7 +174,7 @@ def _ipv6_prefix(labels: Labels) -> tuple[bytes, int] | None:
 
 
 def reverse_zones(network: str) -> tuple[Name, ...]:
-    """The reverse zones that cover exactly ``network`` (a CIDR): several where it does not end on an octet or nibble.
+    """The reverse zones that cover exactly ``network`` (a CIDR): several where it ends inside an octet or nibble.
 
     Raises:
         BadNameError: no CIDR.
