@@ -85,7 +85,7 @@ class Lister(Protocol):
         """All Namespaces."""
 
     def addresses_within(self, prefix: bytes, bits: int, octets: int) -> Iterator[bytes]:
-        """Cluster IPs and endpoint addresses of ``octets`` (4 or 16) length that begin with ``bits`` bits of ``prefix``.
+        """Cluster IPs and endpoint addresses of ``octets`` (4 or 16) length under the first ``bits`` of ``prefix``.
 
         ``bits`` is a multiple of 4.
         """

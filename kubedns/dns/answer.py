@@ -37,7 +37,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     ``depends_on``: keys; a change of any of them makes the answer void. ``lifetime_seconds``: how long it may be kept
     if none changes; None: for ever; 0: not at all. ``varies_by_client``: true for this client only, so never kept.
     ``follow``: the target of an alias that whoever asked has still to look up. ``shuffled``: the records of each RRset
-    may be given in any order, in turn. ``plugin``: the word that answered.
+    may be given in any order, in turn. ``plugin``: the word that answered. ``silent``: the client gets no response.
     """
 
     rcode: Rcode = Rcode.NOERROR
@@ -50,6 +50,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     varies_by_client: bool = False
     follow: Name | None = None
     shuffled: bool = False
+    silent: bool = False
     plugin: str = ""
     extended_error: ExtendedError | None = None
 

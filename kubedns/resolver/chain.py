@@ -1,0 +1,72 @@
+"""Chains: the plugins of a server block in their order, and which block a name belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kubedns.dns.answer import Answer, refused
+from kubedns.dns.edns import ErrorCode, ExtendedError
+from kubedns.dns.names import Labels, Name
+from kubedns.dns.question import Query
+from kubedns.plugins.plugin import Next, Observer, Plugin
+
+NOT_SERVED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no server block serves this name"))
+UNANSWERED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no plugin of the server block answers this name"))
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """One server block at work: its ``zones``, its ``plugins`` in chain order, and the first of them as a call.
+
+    ``observers``: those of the plugins that are told of responses; ``observes_all``: of cached ones too.
+    """
+
+    zones: tuple[Name, ...]
+    plugins: tuple[Plugin, ...]
+    first: Next
+    observers: tuple[Observer, ...]
+    observes_all: bool
+
+
+def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
+    """The chain of ``plugins``, the first outermost; what none of them answers is REFUSED."""
+    ordered = tuple(plugins)
+    call: Next = _unanswered
+    for plugin in reversed(ordered):
+        call = _link(plugin, call)
+    observers = tuple(plugin for plugin in ordered if isinstance(plugin, Observer))
+    return Chain(tuple(zones), ordered, call, observers, any(each.observes_all for each in observers))
+
+
+def _link(plugin: Plugin, rest: Next) -> Next:
+    async def call(query: Query) -> Answer:
+        return await plugin.answer(query, rest)
+
+    return call
+
+
+async def _unanswered(query: Query) -> Answer:
+    query.trace.step("resolver", "no plugin of the server block answers this name: REFUSED")
+    return UNANSWERED
+
+
+class Routes:
+    """Zones and what serves them; the longest zone that a name is in wins, by labels and never by text."""
+
+    __slots__ = ("_by_key",)
+
+    def __init__(self, chains: Iterable[Chain]) -> None:
+        self._by_key: dict[Labels, tuple[Name, Chain]] = {}
+        for chain in chains:
+            for zone in chain.zones:
+                self._by_key.setdefault(zone.key, (zone, chain))
+
+    def find(self, name: Name) -> tuple[Name, Chain] | None:
+        """The zone that ``name`` is in, and its chain."""
+        key = name.key
+        for start in range(len(key) + 1):
+            found = self._by_key.get(key[start:])
+            if found is not None:
+                return found
+        return None

@@ -1,0 +1,61 @@
+"""The resolver of one listening address: a question's way to its server block, through the chain, along its aliases."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from kubedns.dns.answer import Answer, refused, servfail
+from kubedns.dns.edns import ErrorCode, ExtendedError
+from kubedns.dns.names import Name
+from kubedns.dns.question import Client, Query, Question
+from kubedns.dns.rdata import RecordType
+from kubedns.dns.rrset import CLASS_IN
+from kubedns.dns.trace import NO_TRACE, Trace
+from kubedns.resolver.aliases import completed
+from kubedns.resolver.chain import NOT_SERVED, Chain, Routes
+
+_log = logging.getLogger(__name__)
+_OTHER_CLASS = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "only class IN is served"))
+_TRANSFER = refused(ExtendedError(ErrorCode.OTHER, "zone transfers are off"))
+
+
+class Resolver:
+    """Answers questions by the server blocks of one listening address. ``panics`` counts errors in the program."""
+
+    def __init__(self, chains: Iterable[Chain]) -> None:
+        self.chains = tuple(chains)
+        self.panics = 0
+        self._routes = Routes(self.chains)
+
+    def route(self, name: Name) -> tuple[Name, Chain] | None:
+        """The zone that serves ``name``, the longest there is, and its chain."""
+        return self._routes.find(name)
+
+    async def answer(self, query: Query) -> Answer:
+        """The answer to ``query``, aliases followed. An error in a plugin is SERVFAIL, never an exception."""
+        question = query.question
+        if question.rdclass != CLASS_IN:
+            return _OTHER_CLASS
+        if question.type in (RecordType.AXFR, RecordType.IXFR):
+            return _TRANSFER
+        try:
+            answer = await self._routed(query)
+            return answer if answer.follow is None else await completed(query, answer, self._routed)
+        except Exception:
+            self.panics += 1
+            _log.exception("error while answering %s", question)
+            return servfail(ErrorCode.OTHER, "error in the server")
+
+    async def lookup(self, question: Question, client: Client, trace: Trace = NO_TRACE) -> Answer:
+        """The answer to a question that came as no message, by the same way."""
+        return await self.answer(Query(0, 0x0100, question, None, 0, client, trace))
+
+    async def _routed(self, query: Query) -> Answer:
+        found = self._routes.find(query.question.name)
+        if found is None:
+            query.trace.step("resolver", "no server block serves this name: REFUSED")
+            return NOT_SERVED
+        if query.trace.active:
+            query.trace.step("resolver", f"server block of {found[0]}")
+        return await found[1].first(query)

@@ -1,0 +1,176 @@
+"""The responder: what one listener asks, octets in, octets out, with the answers it has ready.
+
+A transport looks a query up with :meth:`Responder.find` and hands over to :meth:`Responder.resolve` what is not there.
+Nothing else passes between them, so that the look-up can be done by other means one day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from itertools import chain, repeat
+
+from cachetools import LRUCache
+
+from kubedns.dns.answer import Answer
+from kubedns.dns.edns import udp_limit
+from kubedns.dns.message import MAX_MESSAGE_OCTETS, Arrange, as_found, write_rejection, write_response
+from kubedns.dns.names import Name
+from kubedns.dns.question import Client, Query, Transport
+from kubedns.dns.rdata import TYPE_NAMES
+from kubedns.dns.reader import HEADER_OCTETS, Rejected, read_query
+from kubedns.observe.metrics import Labels, ResponderMetrics
+from kubedns.plugins.plugin import ClientSensitive
+from kubedns.resolver.answercache import ENTRY_OCTETS, AnswerCache, Entry, Serve, Table
+from kubedns.resolver.arrangements import KEPT, Random, in_turn
+from kubedns.resolver.resolver import Resolver
+
+Find = Callable[[bytes], Serve | None]
+Clock = Callable[[], float]
+_CLIENTS_KEPT = 4096
+_NO_ZONE = "dropped"
+"""What CoreDNS's metrics call the zone of a query that no server block serves."""
+_OPT_FIXED_OCTETS = 11
+
+
+class Responder:
+    """Answers for one listener over one ``transport``. ``clock`` gives monotonic seconds.
+
+    ``is_client_sensitive``: answers depend on who asks, so :meth:`find` has to be asked for each client.
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        transport: Transport,
+        cache: AnswerCache,
+        metrics: ResponderMetrics,
+        random: Random,
+        clock: Clock,
+    ) -> None:
+        self._resolver = resolver
+        self._transport = transport
+        self._cache = cache
+        self._metrics = metrics
+        self._random = random
+        self._clock = clock
+        plugins = [plugin for served in resolver.chains for plugin in served.plugins]
+        self._judges = [plugin for plugin in plugins if isinstance(plugin, ClientSensitive)]
+        self._tables: dict[Hashable, Table] = {}
+        self._observed_tables: dict[Hashable, Table] = {}
+        self._classes: LRUCache[bytes, Hashable] = LRUCache(_CLIENTS_KEPT)
+        self.is_client_sensitive = bool(self._judges)
+
+    def find(self, address: bytes) -> Find:
+        """The look-up of finished answers for a client at ``address`` (packed octets).
+
+        It maps the octets of a query after its ID to a call that gives the octets of the response after the ID.
+        """
+        return self._table(self._tables, address).answers.get
+
+    def tick(self) -> None:
+        """Drop what has outlived its time; to be called once per wake-up, before queries are read."""
+        self._cache.expire(self._clock())
+
+    def served(self, count: int, seconds: float) -> None:
+        """``count`` answers (at least one) were served from :meth:`find`, in a batch that took ``seconds``."""
+        self._metrics.durations.add(seconds / count, count)
+
+    async def resolve(self, octets: bytes, client: Client) -> bytes | None:
+        """The response to a message; None: silence."""
+        started = self._clock()
+        query = read_query(octets, client)
+        if query is None:
+            return None
+        if isinstance(query, Rejected):
+            response = write_rejection(query)
+            labels = Labels(_NO_ZONE, "other", query.rcode.name, "", dnssec_ok=False)
+            self._metrics.count(labels, len(octets), len(response), 1)
+            self._metrics.durations.add(self._clock() - started)
+            return response
+        return await self._respond(query, octets, started)
+
+    async def _respond(self, query: Query, octets: bytes, started: float) -> bytes | None:
+        routed = self._resolver.route(query.question.name)
+        observed = routed is not None and routed[1].observes_all
+        table = self._table(self._observed_tables if observed else self._tables, query.client.address)
+        key = _cache_key(query, octets)
+        entry = None if key is None else table.entries.get(key)
+        is_fresh = entry is None
+        if entry is None:
+            generation = self._cache.generation
+            answer = await self._resolver.answer(query)
+            if answer.silent:
+                return None
+            entry = self._entry(query, answer, routed[0] if routed else None)
+            if key is not None and generation == self._cache.generation:
+                self._keep(table, key, entry, started)
+        response = query.id.to_bytes(2) + entry.serve()
+        if is_fresh and (key is None or table.entries.get(key) is not entry):
+            entry.settle()
+        seconds = self._clock() - started
+        self._metrics.durations.add(seconds)
+        for observer in routed[1].observers if routed else ():
+            if is_fresh or observer.observes_all:
+                observer.observe(query, entry.answer, len(response), seconds)
+        return response
+
+    def _entry(self, query: Query, answer: Answer, zone: Name | None) -> Entry:
+        """The finished answer, with its first response worked out."""
+        tcp = self._transport is Transport.TCP
+        limit = MAX_MESSAGE_OCTETS if tcp else udp_limit(query.edns)
+
+        def write(arrange: Arrange) -> bytes:
+            return write_response(query, answer, limit, arrange)[2:]
+
+        records = max((len(rrset.rdatas) for rrset in answer.answer), default=1) if answer.shuffled else 1
+        if records > 1:
+            arrangements = in_turn(write, records, self._random)
+            first = next(arrangements)
+            responses = chain((first,), arrangements)
+            cost = ENTRY_OCTETS + query.octets + min(records, KEPT) * len(first)
+        else:
+            first = write(as_found)
+            responses = chain((first,), repeat(first))
+            cost = ENTRY_OCTETS + query.octets + len(first)
+        labels = Labels(
+            _NO_ZONE if zone is None else str(zone),
+            TYPE_NAMES.get(query.question.type, "other"),
+            answer.rcode.name,
+            answer.plugin,
+            query.edns is not None and query.edns.dnssec_ok,
+        )
+        report = partial(self._metrics.count, labels, query.octets, len(first) + 2)
+        return Entry(answer, responses, cost, report)
+
+    def _keep(self, table: Table, key: bytes, entry: Entry, now: float) -> None:
+        answer = entry.answer
+        if answer.varies_by_client or answer.lifetime_seconds == 0:
+            return
+        expires = None if answer.lifetime_seconds is None else now + answer.lifetime_seconds
+        self._cache.keep(table, key, entry, expires)
+
+    def _table(self, tables: dict[Hashable, Table], address: bytes) -> Table:
+        client_class: Hashable = ()
+        if self._judges:
+            client_class = self._classes.get(address)
+            if client_class is None:
+                client_class = tuple([judge.client_class(address) for judge in self._judges])
+                self._classes[address] = client_class
+        table = tables.get(client_class)
+        if table is None:
+            table = tables[client_class] = Table()
+        return table
+
+
+def _cache_key(query: Query, octets: bytes) -> bytes | None:
+    """What the answer is kept under: the query after its ID, less the EDNS options, since none changes an answer.
+
+    None for a query with records beside its OPT, which nobody sends twice.
+    """
+    end = HEADER_OCTETS + query.question.name.octets() + 4
+    if query.edns is None:
+        return octets[2:] if end == len(octets) else None
+    if octets[11] != 1:
+        return None
+    return octets[2 : end + _OPT_FIXED_OCTETS - 2] + b"\0\0"
