@@ -17,7 +17,8 @@ Serve = Callable[[], bytes]
 
 ENTRY_OCTETS = 1500
 """What an entry costs in memory beside the octets of its query and responses."""
-_MAX_LOOKS = 32
+_MAX_LOOKS = 1024
+"""Answers looked at for one that may go; bounds the time that a single new answer can take."""
 
 
 class Entry:
