@@ -25,12 +25,15 @@ def address_key(address: bytes) -> Key:
 
 
 def namespace_key(name: str) -> Key:
-    """Changes with the Namespace."""
+    """Changes with the Namespace, and where :meth:`Lister.has_namespace` changes."""
     return ("namespace", name)
 
 
 def node_key(name: str) -> Key:
-    """Changes with the Node."""
+    """Changes with the Node of that name, and with every Node whose name ends in ``.name``; empty: with every Node.
+
+    So Node ``a.b.c`` tells the keys of ``a.b.c``, ``b.c``, ``c`` and the empty name, and a denial can depend on one key.
+    """
     return ("node", name)
 
 
@@ -78,11 +81,17 @@ class Lister(Protocol):
     def nodes(self) -> Iterator[Node]:
         """All Nodes."""
 
+    def has_nodes_below(self, name: str) -> bool:
+        """Whether a Node's name ends in ``.name``; for the empty name: whether there is a Node."""
+
     def namespace(self, name: str) -> Namespace | None:
         """The Namespace of that name."""
 
     def namespaces(self) -> Iterator[Namespace]:
         """All Namespaces."""
+
+    def has_namespace(self, name: str) -> bool:
+        """Whether there is a Namespace of that name, or a Service or Pod in one (manifests may leave it out)."""
 
     def addresses_within(self, prefix: bytes, bits: int, octets: int) -> Iterator[bytes]:
         """Cluster IPs and endpoint addresses of ``octets`` (4 or 16) length under the first ``bits`` of ``prefix``.
