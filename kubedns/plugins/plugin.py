@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from kubedns.cluster.lister import Lister
 from kubedns.dns.answer import Answer
+from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 
 Next = Callable[[Query], Awaitable[Answer]]
 """The rest of the chain; its end is REFUSED."""
+
+Later = Callable[[float, Callable[[], None]], object]
+"""Calls back once, after so many seconds."""
 
 
 class Plugin(Protocol):
@@ -40,8 +46,8 @@ class Observer(Protocol):
     observes_all: bool
     """Whether it wants to hear of every response, cached ones too; else of those that plugins were asked for."""
 
-    def observe(self, query: Query, answer: Answer, octets: int, seconds: float) -> None:
-        """A response of ``octets`` was made ``seconds`` after ``query`` was read."""
+    def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
+        """``response`` was made of ``answer``, ``seconds`` after ``query`` was read."""
 
 
 @runtime_checkable
@@ -50,3 +56,33 @@ class Readiness(Protocol):
 
     def is_ready(self) -> bool:
         """Whether it can answer for its zones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSource:
+    """Which cluster a plugin answers from; equal descriptions share one store.
+
+    ``manifests``: files and folders to read. ``api``: the API server's address or the kubeconfig that names it, empty
+    for the cluster that the process runs in. ``selector``: labels that Services, slices and Pods must have. ``pods``:
+    whether all Pods are needed, not just those of StatefulSets.
+    """
+
+    manifests: tuple[str, ...] = ()
+    api: str = ""
+    selector: str = ""
+    pods: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a plugin is given beside its own options: its server block's zones, and the world's doors.
+
+    ``lister`` gives the view of the store that a source fills; it reports to the one who builds which sources are
+    needed. ``later`` calls back after so many seconds. ``serial``: what zone serials start from, so that they never go
+    back from one run to the next.
+    """
+
+    zones: tuple[Name, ...]
+    lister: Callable[[ClusterSource], Lister]
+    later: Later
+    serial: int = 0

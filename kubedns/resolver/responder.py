@@ -112,7 +112,7 @@ class Responder:
         self._metrics.durations.add(seconds)
         for observer in routed[1].observers if routed else ():
             if is_fresh or observer.observes_all:
-                observer.observe(query, entry.answer, len(response), seconds)
+                observer.observe(query, entry.answer, response, seconds)
         return response
 
     def _entry(self, query: Query, answer: Answer, zone: Name | None) -> Entry:

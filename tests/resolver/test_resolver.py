@@ -267,7 +267,7 @@ class Listener:
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         return await next_plugin(query)
 
-    def observe(self, query: Query, answer: Answer, octets: int, seconds: float) -> None:
+    def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
         self.heard.append((str(query.question), int(answer.rcode)))
 
 

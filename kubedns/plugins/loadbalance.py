@@ -1,0 +1,57 @@
+"""loadbalance: the addresses of an answer are given in another order each time.
+
+Syntax::
+
+    loadbalance [round_robin] {
+        prefer CIDR...
+    }
+
+Clients take the first address, so each comes first equally often and what follows is random; aliases stay in front.
+With ``prefer``, addresses inside the first network that has any come before all others.
+
+Example::
+
+    cluster.local:1053 {
+        loadbalance round_robin
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubedns.dns.answer import Answer
+from kubedns.dns.question import Query
+from kubedns.dns.rdata import AAAA, A, Rdata
+from kubedns.dns.rrset import RRset
+from kubedns.plugins.networks import Network
+from kubedns.plugins.plugin import Next
+
+
+class LoadBalance:
+    """Marks answers as free to be reordered. ``preferred``: networks whose addresses come first."""
+
+    word = "loadbalance"
+
+    def __init__(self, preferred: Sequence[Network]) -> None:
+        self._preferred = preferred
+
+    async def answer(self, query: Query, next_plugin: Next) -> Answer:
+        """The rest of the chain's answer; several addresses may come in any order."""
+        answer = await next_plugin(query)
+        if not any(len(rrset.rdatas) > 1 for rrset in answer.answer):
+            return answer
+        if not self._preferred:
+            return msgspec.structs.replace(answer, shuffled=True)
+        return msgspec.structs.replace(answer, answer=tuple(map(self._sorted, answer.answer)))
+
+    def _sorted(self, rrset: RRset) -> RRset:
+        return msgspec.structs.replace(rrset, rdatas=tuple(sorted(rrset.rdatas, key=self._rank)))
+
+    def _rank(self, rdata: Rdata) -> int:
+        if not isinstance(rdata, A | AAAA):
+            return 0
+        ranks = (rank for rank, network in enumerate(self._preferred) if network.holds(rdata.address))
+        return next(ranks, len(self._preferred))

@@ -1,0 +1,148 @@
+"""log: a line for each query.
+
+Syntax::
+
+    log [NAMES...] [FORMAT] {
+        class CLASSES...
+    }
+
+NAMES limits it to names below them. CLASSES are ``all`` (default), ``success``, ``denial`` (NXDOMAIN and no data) and
+``error`` (SERVFAIL, REFUSED, NOTIMP). FORMAT is text with ``{type}`` ``{name}`` ``{class}`` ``{proto}`` ``{remote}``
+``{port}`` ``{size}`` ``{rcode}`` ``{rsize}`` ``{duration}`` ``{>id}`` ``{>do}`` ``{>bufsize}`` ``{>rflags}``
+``{>opcode}``, or the words ``{common}`` and ``{combined}``.
+
+Example::
+
+    .:1053 {
+        log cluster.local {
+            class denial error
+        }
+    }
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.names import Name
+from kubedns.dns.question import Query
+from kubedns.dns.rdata import type_name
+from kubedns.plugins.plugin import Next
+
+_log = logging.getLogger("plugin/log")
+
+COMMON = (
+    '{remote}:{port} - {>id} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" '
+    "{rcode} {>rflags} {rsize} {duration}"
+)
+COMBINED = COMMON + ' "{>opcode}"'
+
+
+class ResponseClass(Enum):
+    """Kinds of responses that can be logged apart."""
+
+    ALL = "all"
+    SUCCESS = "success"
+    DENIAL = "denial"
+    ERROR = "error"
+
+
+class BadFormatError(ValueError):
+    """A format with a field that there is not."""
+
+
+_Field = Callable[[Query, Answer, bytes, float], str]
+_FLAGS = (
+    (0x8000, "qr"),
+    (0x0400, "aa"),
+    (0x0200, "tc"),
+    (0x0100, "rd"),
+    (0x0080, "ra"),
+    (0x0020, "ad"),
+    (0x0010, "cd"),
+)
+_CLASSES = {1: "IN", 3: "CH", 4: "HS", 254: "NONE", 255: "ANY"}
+
+
+def _remote(query: Query) -> str:
+    text = query.client.text
+    return f"[{text}]" if ":" in text else text
+
+
+def _flags(response: bytes) -> str:
+    bits = int.from_bytes(response[2:4])
+    return ",".join(name for bit, name in _FLAGS if bits & bit)
+
+
+FIELDS: dict[str, _Field] = {
+    "type": lambda query, answer, response, seconds: type_name(query.question.type),
+    "name": lambda query, answer, response, seconds: str(query.question.name),
+    "class": lambda query, answer, response, seconds: _CLASSES.get(query.question.rdclass, str(query.question.rdclass)),
+    "proto": lambda query, answer, response, seconds: query.client.transport.value,
+    "remote": lambda query, answer, response, seconds: _remote(query),
+    "port": lambda query, answer, response, seconds: str(query.client.port),
+    "size": lambda query, answer, response, seconds: str(query.octets),
+    "rcode": lambda query, answer, response, seconds: answer.rcode.name,
+    "rsize": lambda query, answer, response, seconds: str(len(response)),
+    "duration": lambda query, answer, response, seconds: f"{seconds:.9f}s",
+    ">id": lambda query, answer, response, seconds: str(query.id),
+    ">do": lambda query, answer, response, seconds: str(query.edns is not None and query.edns.dnssec_ok).lower(),
+    ">bufsize": lambda query, answer, response, seconds: str(512 if query.edns is None else query.edns.udp_octets),
+    ">rflags": lambda query, answer, response, seconds: _flags(response),
+    ">opcode": lambda query, answer, response, seconds: str(query.flags >> 11 & 0xF),
+}
+"""Every field of a format, by its name between the braces."""
+
+
+class LineFormat:
+    """A format, read once."""
+
+    def __init__(self, text: str) -> None:
+        self._parts: list[str | _Field] = []
+        whole = text.replace("{common}", COMMON).replace("{combined}", COMBINED)
+        for position, part in enumerate(re.split(r"\{([^{}]*)\}", whole)):
+            if position % 2 == 0:
+                self._parts.append(part)
+            elif part in FIELDS:
+                self._parts.append(FIELDS[part])
+            else:
+                raise BadFormatError(f"unknown field {{{part}}}; fields: {' '.join(map('{{{}}}'.format, FIELDS))}")
+
+    def line(self, query: Query, answer: Answer, response: bytes, seconds: float) -> str:
+        """The line for one response."""
+        parts = self._parts
+        return "".join(part if isinstance(part, str) else part(query, answer, response, seconds) for part in parts)
+
+
+class Log:
+    """Writes a line for each response of the wanted ``classes`` to a name at or below one of ``names`` (empty: all)."""
+
+    word = "log"
+    observes_all = True
+
+    def __init__(self, names: Sequence[Name], line_format: LineFormat, classes: frozenset[ResponseClass]) -> None:
+        self._names = names
+        self._format = line_format
+        self._classes = classes
+
+    async def answer(self, query: Query, next_plugin: Next) -> Answer:
+        """The rest of the chain's answer, as it is."""
+        return await next_plugin(query)
+
+    def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
+        """Write the line."""
+        if self._names and not any(query.question.name.is_at_or_below(name) for name in self._names):
+            return
+        if ResponseClass.ALL in self._classes or response_class(answer) in self._classes:
+            _log.info(self._format.line(query, answer, response, seconds))
+
+
+def response_class(answer: Answer) -> ResponseClass:
+    """Which kind of response ``answer`` is."""
+    if answer.is_denial:
+        return ResponseClass.DENIAL
+    return ResponseClass.SUCCESS if answer.rcode == Rcode.NOERROR else ResponseClass.ERROR
