@@ -32,7 +32,7 @@ def namespace_key(name: str) -> Key:
 def node_key(name: str) -> Key:
     """Changes with the Node of that name, and with every Node whose name ends in ``.name``; empty: with every Node.
 
-    So Node ``a.b.c`` tells the keys of ``a.b.c``, ``b.c``, ``c`` and the empty name, and a denial can depend on one key.
+    So Node ``a.b.c`` tells the keys of ``a.b.c``, ``b.c``, ``c`` and the empty name; a denial needs one key only.
     """
     return ("node", name)
 

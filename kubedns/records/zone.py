@@ -1,0 +1,60 @@
+"""Zone: a zone's canonical names, made in one place."""
+
+from __future__ import annotations
+
+from kubedns.dns.names import IN_ADDR_ARPA, IP6_ARPA, Name, name_of
+from kubedns.dns.rdata import SOA
+from kubedns.dns.rrset import RRset
+from kubedns.records.owner import Owner, Tree, parse_owner, parse_reverse_owner
+
+_SERVICES = Tree.SERVICES.value.encode()
+_REFRESH, _RETRY, _EXPIRE = 7200, 1800, 86400
+
+
+class Zone:
+    """A zone as configured, in lower case. ``ttl`` in seconds."""
+
+    __slots__ = ("_length", "_mname", "_rname", "_services", "_ttl", "is_reverse", "key", "name")
+
+    def __init__(self, name: Name, ttl: int) -> None:
+        self.name = name_of(name.key)
+        self.key = name.key
+        self.is_reverse = name.is_at_or_below(IN_ADDR_ARPA) or name.is_at_or_below(IP6_ARPA)
+        self._length = len(name.key)
+        self._services = (_SERVICES, *name.key)
+        self._mname = self.name.child(b"ns", b"dns")
+        self._rname = self.name.child(b"hostmaster")
+        self._ttl = ttl
+
+    def holds(self, name: Name) -> bool:
+        """Whether ``name`` is the zone's apex or below it."""
+        return not self._length or name.key[-self._length :] == self.key
+
+    def owner(self, name: Name) -> Owner:
+        """What ``name``, which the zone holds, stands for."""
+        labels = name.key[: len(name.key) - self._length]
+        return parse_reverse_owner(labels, name.key) if self.is_reverse else parse_owner(labels)
+
+    def soa(self, serial: int) -> RRset:
+        """The SOA record; a denial may be kept as long as any record (RFC 2308 §4, §5)."""
+        soa = SOA(self._mname, self._rname, serial, _REFRESH, _RETRY, _EXPIRE, self._ttl)
+        return RRset(self.name, self._ttl, (soa,))
+
+    @property
+    def name_server(self) -> Name:
+        """``ns.dns.<zone>``."""
+        return self._mname
+
+    def service_name(self, namespace: str, service: str) -> Name:
+        """``SERVICE.NAMESPACE.svc.<zone>``."""
+        return self.service_child(namespace, service)
+
+    def service_child(self, namespace: str, service: str, *labels: str) -> Name:
+        """The name with ``labels`` in front of the Service's."""
+        octets = (*[label.encode() for label in labels], service.encode(), namespace.encode(), *self._services)
+        return Name(octets, octets)
+
+    def child(self, *labels: str) -> Name:
+        """The name with ``labels`` directly in front of the zone's."""
+        octets = (*[label.encode() for label in labels], *self.key)
+        return Name(octets, octets)
