@@ -21,6 +21,15 @@ _MAX_LOOKS = 1024
 """Answers looked at for one that may go; bounds the time that a single new answer can take."""
 
 
+class Hits:
+    """How often an answer was served. Apart from its entry, so that neither keeps the other alive."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 class Entry:
     """One finished answer: ``responses`` are served in turn, ``hits`` counts them.
 
@@ -31,24 +40,25 @@ class Entry:
 
     def __init__(self, answer: Answer, responses: Iterable[bytes], cost: int, report: Callable[[int], None]) -> None:
         self.answer = answer
-        self.hits = 0
+        self.hits = Hits()
         self.looked_at = 1  # the answer that filled the entry is no sign that it is in use
         self.reported = 0
         self.cost = cost
         self.report = report
-        self.serve: Serve = self._served(responses).__next__
+        self.serve: Serve = _counted(self.hits, responses).__next__
         self.table: Table
         self.key: bytes
 
-    def _served(self, responses: Iterable[bytes]) -> Iterator[bytes]:
-        for response in responses:
-            self.hits += 1
-            yield response
-
     def settle(self) -> None:
         """Report the hits that have not been reported yet."""
-        self.report(self.hits - self.reported)
-        self.reported = self.hits
+        self.report(self.hits.count - self.reported)
+        self.reported = self.hits.count
+
+
+def _counted(hits: Hits, responses: Iterable[bytes]) -> Iterator[bytes]:
+    for response in responses:
+        hits.count += 1
+        yield response
 
 
 class Table:
@@ -128,8 +138,8 @@ class AnswerCache:
         looks = 0
         while self._octets > self._max_octets and self._ring:
             oldest = next(iter(self._ring))
-            if oldest.hits > oldest.looked_at and looks < _MAX_LOOKS:
-                oldest.looked_at = oldest.hits
+            if oldest.hits.count > oldest.looked_at and looks < _MAX_LOOKS:
+                oldest.looked_at = oldest.hits.count
                 self._ring.move_to_end(oldest)
                 looks += 1
             else:

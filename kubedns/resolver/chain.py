@@ -51,19 +51,27 @@ async def _unanswered(query: Query) -> Answer:
     return UNANSWERED
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A zone, as text for people and metrics, and the chain that serves it."""
+
+    zone: str
+    chain: Chain
+
+
 class Routes:
     """Zones and what serves them; the longest zone that a name is in wins, by labels and never by text."""
 
     __slots__ = ("_by_key",)
 
     def __init__(self, chains: Iterable[Chain]) -> None:
-        self._by_key: dict[Labels, tuple[Name, Chain]] = {}
+        self._by_key: dict[Labels, Route] = {}
         for chain in chains:
             for zone in chain.zones:
-                self._by_key.setdefault(zone.key, (zone, chain))
+                self._by_key.setdefault(zone.key, Route(str(zone), chain))
 
-    def find(self, name: Name) -> tuple[Name, Chain] | None:
-        """The zone that ``name`` is in, and its chain."""
+    def find(self, name: Name) -> Route | None:
+        """Where ``name`` belongs; None: it is not served."""
         key = name.key
         for start in range(len(key) + 1):
             found = self._by_key.get(key[start:])

@@ -13,7 +13,7 @@ from kubedns.dns.rdata import RecordType
 from kubedns.dns.rrset import CLASS_IN
 from kubedns.dns.trace import NO_TRACE, Trace
 from kubedns.resolver.aliases import completed
-from kubedns.resolver.chain import NOT_SERVED, Chain, Routes
+from kubedns.resolver.chain import NOT_SERVED, Chain, Route, Routes
 
 _log = logging.getLogger(__name__)
 _OTHER_CLASS = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "only class IN is served"))
@@ -28,8 +28,8 @@ class Resolver:
         self.panics = 0
         self._routes = Routes(self.chains)
 
-    def route(self, name: Name) -> tuple[Name, Chain] | None:
-        """The zone that serves ``name``, the longest there is, and its chain."""
+    def route(self, name: Name) -> Route | None:
+        """The longest zone that ``name`` is in, and its chain; None: it is not served."""
         return self._routes.find(name)
 
     async def answer(self, query: Query) -> Answer:
@@ -57,5 +57,5 @@ class Resolver:
             query.trace.step("resolver", "no server block serves this name: REFUSED")
             return NOT_SERVED
         if query.trace.active:
-            query.trace.step("resolver", f"server block of {found[0]}")
-        return await found[1].first(query)
+            query.trace.step("resolver", f"server block of {found.zone}")
+        return await found.chain.first(query)

@@ -6,7 +6,7 @@ Nothing else passes between them, so that the look-up can be done by other means
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from itertools import chain, repeat
 
@@ -15,7 +15,6 @@ from cachetools import LRUCache
 from kubedns.dns.answer import Answer
 from kubedns.dns.edns import udp_limit
 from kubedns.dns.message import MAX_MESSAGE_OCTETS, Arrange, as_found, write_rejection, write_response
-from kubedns.dns.names import Name
 from kubedns.dns.question import Client, Query, Transport
 from kubedns.dns.rdata import TYPE_NAMES
 from kubedns.dns.reader import HEADER_OCTETS, Rejected, read_query
@@ -91,8 +90,8 @@ class Responder:
         return await self._respond(query, octets, started)
 
     async def _respond(self, query: Query, octets: bytes, started: float) -> bytes | None:
-        routed = self._resolver.route(query.question.name)
-        observed = routed is not None and routed[1].observes_all
+        route = self._resolver.route(query.question.name)
+        observed = route is not None and route.chain.observes_all
         table = self._table(self._observed_tables if observed else self._tables, query.client.address)
         key = _cache_key(query, octets)
         entry = None if key is None else table.entries.get(key)
@@ -102,7 +101,7 @@ class Responder:
             answer = await self._resolver.answer(query)
             if answer.silent:
                 return None
-            entry = self._entry(query, answer, routed[0] if routed else None)
+            entry = self._entry(query, answer, route.zone if route else _NO_ZONE)
             if key is not None and generation == self._cache.generation:
                 self._keep(table, key, entry, started)
         response = query.id.to_bytes(2) + entry.serve()
@@ -110,12 +109,12 @@ class Responder:
             entry.settle()
         seconds = self._clock() - started
         self._metrics.durations.add(seconds)
-        for observer in routed[1].observers if routed else ():
+        for observer in route.chain.observers if route else ():
             if is_fresh or observer.observes_all:
                 observer.observe(query, entry.answer, response, seconds)
         return response
 
-    def _entry(self, query: Query, answer: Answer, zone: Name | None) -> Entry:
+    def _entry(self, query: Query, answer: Answer, zone: str) -> Entry:
         """The finished answer, with its first response worked out."""
         tcp = self._transport is Transport.TCP
         limit = MAX_MESSAGE_OCTETS if tcp else udp_limit(query.edns)
@@ -127,14 +126,14 @@ class Responder:
         if records > 1:
             arrangements = in_turn(write, records, self._random)
             first = next(arrangements)
-            responses = chain((first,), arrangements)
+            responses: Iterable[bytes] = chain((first,), arrangements)
             cost = ENTRY_OCTETS + query.octets + min(records, KEPT) * len(first)
         else:
             first = write(as_found)
-            responses = chain((first,), repeat(first))
+            responses = repeat(first)
             cost = ENTRY_OCTETS + query.octets + len(first)
         labels = Labels(
-            _NO_ZONE if zone is None else str(zone),
+            zone,
             TYPE_NAMES.get(query.question.type, "other"),
             answer.rcode.name,
             answer.plugin,

@@ -58,7 +58,7 @@ def free_port() -> int:
 def running(
     arguments: Sequence[str], port: int, log: Path, environment: Mapping[str, str] | None = None, probe: str = "."
 ) -> Iterator[Running]:
-    """``python -m kubedns ARGUMENTS`` as long as the block lasts; it answers ``probe`` on ``port`` when the block begins."""
+    """``python -m kubedns ARGUMENTS`` for the length of the block; it answers ``probe`` on ``port`` from the start."""
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "kubedns", *arguments],
