@@ -7,7 +7,7 @@ from typing import assert_never
 import msgspec
 
 from kubedns.cluster.lister import Lister
-from kubedns.dns.answer import Answer, cname, data, nodata, not_ready, nxdomain
+from kubedns.dns.answer import Answer, cname, data, nodata, not_ready, nxdomain, refused
 from kubedns.dns.names import Name
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import Opaque, RecordType
@@ -45,29 +45,28 @@ class ClusterZone:
         self.zones = tuple(sorted(zones, key=lambda zone: -len(zone.key)))
 
     def answer(self, question: Question, trace: Trace = NO_TRACE) -> Answer:
-        """The answer to a question of class IN whose name is in one of the zones; the longest zone answers.
+        """The answer to a question of class IN from the longest zone that holds its name; REFUSED where none does.
 
         SERVFAIL until the source has synced, for nothing can be denied before. An alias is given with ``follow``.
         """
+        zone = self.zone_of(question.name)
+        if zone is None:
+            return refused()
         if not self.lister.has_synced:
             return not_ready("the cluster's objects have not been listed yet")
-        lookup = self.lookup(self.zone_of(question.name), question.type)
-        owner = lookup.zone.owner(question.name)
+        lookup = self.lookup(zone, question.type)
+        owner = zone.owner(question.name)
         found = find(lookup, owner, self.serial)
         if trace.active:
             explain(trace, lookup, owner, found)
         return self._answer(lookup, question, found)
 
-    def zone_of(self, name: Name) -> Zone:
-        """The longest zone that holds ``name``.
-
-        Raises:
-            LookupError: none does.
-        """
+    def zone_of(self, name: Name) -> Zone | None:
+        """The longest zone that holds ``name``."""
         for zone in self.zones:
             if zone.holds(name):
                 return zone
-        raise LookupError(f"{name} is in none of the zones")
+        return None
 
     def lookup(self, zone: Zone, rtype: int) -> Lookup:
         """What reads the objects for one question of ``rtype`` in ``zone``."""

@@ -21,8 +21,8 @@ from kubedns.records.service import service_listeners
 from kubedns.records.zone import Zone
 
 _ADDRESSES = (RecordType.A, RecordType.AAAA)
-_SERVICE = (*_ADDRESSES, RecordType.SRV, RecordType.CNAME)
-_ENDPOINT = (*_ADDRESSES, RecordType.SRV, RecordType.TXT)
+_PORT = (*_ADDRESSES, RecordType.SRV)
+_ENDPOINT = (*_PORT, RecordType.TXT)
 _LABELS = {protocol: label for label, protocol in PROTOCOLS.items()}
 
 Names = Iterator[tuple[Name, tuple[int, ...]]]
@@ -50,8 +50,10 @@ def _names(cluster: ClusterZone, zone: Zone) -> Names:
         return
     yield zone.child("dns-version"), (RecordType.TXT,)
     for service in cluster.lister.services():
-        yield zone.service_name(service.namespace, service.name), _SERVICE
-        yield from _port_names(cluster, zone, service)
+        name = zone.service_name(service.namespace, service.name)
+        yield name, (RecordType.CNAME,) if service.external_name else _PORT
+        if not service.external_name:
+            yield from _port_names(cluster, zone, service)
     yield from _pod_names(cluster, zone)
     yield from _node_names(cluster, zone)
 
@@ -68,8 +70,7 @@ def _port_names(cluster: ClusterZone, zone: Zone, service: Service) -> Names:
     listeners = service_listeners(cluster.lookup(zone, RecordType.SRV), service)
     for port, protocol in dict.fromkeys([(each.port, each.protocol) for each in listeners]):
         if port and protocol in _LABELS:
-            types = (*_ADDRESSES, RecordType.SRV)
-            yield zone.service_child(service.namespace, service.name, f"_{port}", _LABELS[protocol]), types
+            yield zone.service_child(service.namespace, service.name, f"_{port}", _LABELS[protocol]), _PORT
     if cluster.options.mesh:
         for declared in service.ports:
             for word in filter(None, (declared.name, str(declared.number))):

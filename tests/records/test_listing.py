@@ -1,0 +1,116 @@
+"""What is listed is what is answered, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from kubedns.cluster.objects import EndpointSlice, Pod, Service
+from kubedns.dns.names import Name, parse_name, reverse_name
+from kubedns.dns.question import Question
+from kubedns.dns.rdata import A, Rdata, RecordType
+from kubedns.records.cluster_zone import ClusterZone
+from kubedns.records.dashed import dashed
+from kubedns.records.listing import records
+from kubedns.records.options import PodsMode
+from tests.records.cluster import ZONES, TeamRetail, cluster_zone, corpus_objects, endpoint, node, packed, service
+from tests.records.plain_lister import PlainLister
+
+OPTIONS: dict[str, dict[str, object]] = {
+    "verified": {"pods": PodsMode.VERIFIED},
+    "mesh": {"pods": PodsMode.DISABLED, "mesh": True},
+    "pod-names": {"pods": PodsMode.VERIFIED, "endpoint_pod_names": True},
+    "ignore-empty": {"pods": PodsMode.DISABLED, "ignore_empty_services": True},
+    "some": {"pods": PodsMode.VERIFIED, "namespaces": frozenset({"shop", "data"})},
+    "by-label": {"pods": PodsMode.VERIFIED, "namespace_selector": TeamRetail()},
+    "noendpoints": {"pods": PodsMode.VERIFIED, "serve_endpoints": False, "mesh": True},
+    "two-zones": {"pods": PodsMode.VERIFIED, "zones": (*ZONES, parse_name("Other.Example"))},
+    "part-of-reverse": {"pods": PodsMode.VERIFIED, "zones": (ZONES[0], parse_name("96.10.in-addr.arpa"))},
+}
+LONG_NAMES_TYPES = (RecordType.A, RecordType.AAAA, RecordType.SRV, RecordType.TXT, RecordType.PTR)
+TYPES = (*LONG_NAMES_TYPES, RecordType.CNAME, RecordType.NS, RecordType.SOA)
+NODES = [node("node-1", "192.0.2.1 2001:db8::1"), node("ip-1.eu.internal", "192.0.2.2"), node("a.svc", "192.0.2.3")]
+OBJECTS = [*[each for each in corpus_objects() if each.namespace != "big"], *NODES]
+SERVICES = [each for each in OBJECTS if isinstance(each, Service)]
+SLICES = [each for each in OBJECTS if isinstance(each, EndpointSlice)]
+PODS = [each for each in OBJECTS if isinstance(each, Pod)]
+ENDPOINTS = [one for each in SLICES for one in each.endpoints]
+FIXED = ("", "ns.dns.", "dns.", "dns-version.", "svc.", "pod.", "node.", "endpoints.", "mesh.")
+
+
+def zone_with(given: str) -> ClusterZone:
+    return cluster_zone(OBJECTS, **OPTIONS[given])
+
+
+@pytest.mark.parametrize("given", OPTIONS)
+def test_what_is_listed_is_answered(given: str) -> None:
+    zone = zone_with(given)
+    listed = list(records(zone))
+    assert len({(rrset.owner, rrset.type) for rrset in listed}) == len(listed)
+    for rrset in listed:
+        assert zone.answer(Question(rrset.owner, rrset.type)).answer == (rrset,)
+        assert rrset.owner.labels == rrset.owner.key
+
+
+@pytest.mark.parametrize("given", OPTIONS)
+def test_what_is_answered_is_listed(given: str) -> None:
+    zone = zone_with(given)
+    listed = {(rrset.owner, rrset.type): set(rrset.rdatas) for rrset in records(zone)}
+    answered: dict[tuple[Name, int], set[Rdata]] = {}
+    for name in guesses(zone.options.zones):
+        for rtype in LONG_NAMES_TYPES if len(name.key) > 5 else TYPES:
+            for rrset in zone.answer(Question(name, rtype)).answer:
+                answered[rrset.owner, rrset.type] = set(rrset.rdatas)
+    assert answered == listed
+
+
+@cache
+def guesses(zones: tuple[Name, ...]) -> list[Name]:
+    """Every name that the words and addresses of the cluster can be put together to, by each shape of name."""
+    owned = {address for each in SERVICES for address in each.cluster_ips}
+    owned |= {address for one in ENDPOINTS for address in one.addresses}
+    owned |= {address for one in PODS for address in one.addresses}
+    words = {*below_services({dashed(address) for address in owned}), *FIXED}
+    words |= {f"{dashed(address)}.{each.namespace}.pod." for address in owned for each in SERVICES}
+    words |= {f"{each.name}.{tree}" for each in NODES for tree in ("", "node.", "svc.", "pod.")}
+    names = {
+        parse_name(f"{word}{zone}") for word in words for zone in zones if word in FIXED or b"arpa" not in zone.key
+    }
+    names |= {reverse_name(address) for address in owned}
+    return [name for name in names if any(name.is_at_or_below(zone) for zone in zones)]
+
+
+def below_services(dashes: set[str]) -> Iterator[str]:
+    labels = dashes | {one.hostname for one in ENDPOINTS} | {one.pod for one in ENDPOINTS}
+    ports = {port.name for each in SERVICES for port in each.ports} | {str(number) for number in (80, 5432)}
+    ports |= {port.name for each in SLICES for port in each.ports}
+    for each in SERVICES:
+        base = f"{each.name}.{each.namespace}"
+        yield from (f"{base}.svc.", f"{base}.endpoints.")
+        yield from (f"{label}.{base}.svc." for label in labels if label)
+        yield from (f"_{port}._{protocol}.{base}.svc." for port in ports for protocol in ("tcp", "udp", "sctp"))
+        for port in each.ports:
+            yield f"_{port.name}._{port.protocol}.{base}.endpoints."
+            yield f"_{port.number}._{port.protocol}.{base}.endpoints."
+
+
+def test_nothing_is_listed_before_the_source_has_synced() -> None:
+    zone = zone_with("verified")
+    assert list(records(ClusterZone(zone.options, PlainLister(OBJECTS, has_synced=False)))) == []
+
+
+def test_a_name_too_long_for_dns_is_left_out() -> None:
+    zone = cluster_zone([node("n" * 64, "192.0.2.1"), node(".".join(["n" * 63] * 4), "192.0.2.1")])
+    assert {rrset.type for rrset in records(zone)} == {RecordType.SOA, RecordType.NS, RecordType.TXT}
+
+
+def test_a_big_service_is_listed_in_one_walk() -> None:
+    count = 3000
+    endpoints = tuple(endpoint(f"10.{at >> 8 & 255}.{at & 255}.1") for at in range(count))
+    found = EndpointSlice("data", "many-1", "many", (), endpoints)
+    zone = cluster_zone([service("data/many", "None"), found], zones=ZONES[:1])
+    names = [rrset for rrset in records(zone) if len(rrset.owner.key) == 6]
+    assert len(names) == count
+    assert A(packed("10.0.0.1")) in {rdata for rrset in names for rdata in rrset.rdatas}
