@@ -88,13 +88,19 @@ def _rules(lookup: Lookup, owner: owners.Owner, found: Found | None, objects: li
         return [_NO_ENDPOINT, _NXDOMAIN] if is_unready else [_NXDOMAIN]
     if found.alias is not None:
         return [_ALIAS]
-    if isinstance(owner, _EMPTY_NON_TERMINALS):
+    if _is_empty_non_terminal(owner):
         return [_EMPTY, _NODATA]
     rules = [_service_rule(lookup, service)] if service and _is_service(owner) else []
     rules += [_RULES[type(owner)]] if type(owner) in _RULES else []
     if lookup.type == RecordType.ANY:
         return [*rules, _ANY]
     return rules if found.rdatas else [*rules, _NODATA]
+
+
+def _is_empty_non_terminal(owner: owners.Owner) -> bool:
+    if isinstance(owner, owners.ReverseName):
+        return owner.bits < 8 * owner.octets
+    return isinstance(owner, _EMPTY_NON_TERMINALS)
 
 
 def _is_service(owner: owners.Owner) -> bool:

@@ -74,6 +74,8 @@ def _odd_service(lookup: Lookup, service: Service) -> Iterator[str]:
         yield f"externalName {name} is a name of digits, not an address: nothing can resolve it"
     if not service.external_name and not exists(lookup, service):
         yield from _unready(lookup, service)
+    elif service.is_headless:
+        yield from _unmatched_ports(lookup, service)
 
 
 def _unready(lookup: Lookup, service: Service) -> Iterator[str]:
@@ -114,15 +116,22 @@ def _absent_endpoint(lookup: Lookup, service: Service, label: str) -> Iterator[s
 
 def _absent_port(lookup: Lookup, service: Service, port: str, protocol: str) -> Iterator[str]:
     ports = [f"{each.name or '(no name)'}/{each.protocol}" for each in service.ports]
-    yield f"port {_shown(port)}/{protocol} is absent from Service {service.name}; ports: {_listed(ports) or 'none'}"
-    if not service.is_headless:
-        return
-    for endpoint_slice in {each.name: each for each, _ in published(lookup, service)}.values():
-        actual = [f"{each.name or '(no name)'}/{each.protocol}" for each in endpoint_slice.ports]
-        if f"{port}/{protocol}" in ports and f"{port}/{protocol}" not in actual:
-            yield f"EndpointSlice {endpoint_slice.name} has no port of that name, only {_listed(actual) or 'none'}"
-    if next(published(lookup, service), None) is None:
+    if f"{port}/{protocol}" not in ports:
+        yield f"port {_shown(port)}/{protocol} is absent from Service {service.name}; ports: {_listed(ports) or 'none'}"
+    if service.is_headless and exists(lookup, service):
+        yield from _unmatched_ports(lookup, service)
+    elif service.is_headless:
         yield from _unready(lookup, service)
+
+
+def _unmatched_ports(lookup: Lookup, service: Service) -> Iterator[str]:
+    """Ports that only the Service names: its SRV records come from the slices, which may call them otherwise."""
+    slices = {each.name: each for each, _ in published(lookup, service)}
+    actual = {f"{port.name or '(no name)'}/{port.protocol}": None for each in slices.values() for port in each.ports}
+    for port in service.ports:
+        if port.name and f"{port.name}/{port.protocol}" not in actual:
+            there = f"{_listed(slices)}: {_listed(actual) or 'no ports'}"
+            yield f"no EndpointSlice of {service.name} names port {port.name}/{port.protocol}; {there}"
 
 
 def _absent_pod(lookup: Lookup, owner: owners.PodName) -> Iterator[str]:

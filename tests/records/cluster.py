@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def options(**given: object) -> RecordOptions:
     return replace(RecordOptions(zones=ZONES, pods=PodsMode.INSECURE), **given)
 
 
-def cluster_zone(objects: list[Object], **given: object) -> ClusterZone:
+def cluster_zone(objects: Sequence[Object], **given: object) -> ClusterZone:
     return ClusterZone(options(**given), PlainLister(objects))
 
 
