@@ -1,0 +1,229 @@
+"""Objects as the API writes them, with only the fields that are read; everything else in a document is stepped over.
+
+A list that is null is an empty one; wrong types are msgspec.ValidationError, whose text names the field.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+Labels = dict[str, str]
+
+
+class Body(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """Part of an API object: fields in camelCase there, in snake_case here."""
+
+
+class Metadata(Body, frozen=True):
+    """``metadata`` of any object."""
+
+    name: str
+    namespace: str | None = None
+    labels: Labels | None = None
+    annotations: Labels | None = None
+    uid: str = ""
+
+
+class ServicePortBody(Body, frozen=True):
+    """One of a Service's ports; ``target_port`` is a number or the name of a container's port."""
+
+    port: int
+    name: str | None = None
+    protocol: str | None = None
+    target_port: int | str | None = None
+
+
+class ServiceSpec(Body, frozen=True):
+    """``spec`` of a Service."""
+
+    type: str | None = None
+    cluster_ip: str | None = msgspec.field(name="clusterIP", default=None)
+    cluster_ips: list[str] | None = msgspec.field(name="clusterIPs", default=None)
+    external_name: str | None = None
+    selector: Labels | None = None
+    ports: list[ServicePortBody] | None = None
+    ip_families: list[str] | None = None
+    publish_not_ready_addresses: bool | None = None
+
+
+class ServiceBody(Body, frozen=True):
+    """A Service."""
+
+    metadata: Metadata
+    spec: ServiceSpec = ServiceSpec()
+
+
+class Conditions(Body, frozen=True):
+    """``conditions`` of an endpoint; left open means unknown."""
+
+    ready: bool | None = None
+    serving: bool | None = None
+    terminating: bool | None = None
+
+
+class Reference(Body, frozen=True):
+    """``targetRef`` of an endpoint."""
+
+    kind: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class EndpointBody(Body, frozen=True):
+    """One endpoint of a slice."""
+
+    addresses: list[str] | None = None
+    conditions: Conditions | None = None
+    hostname: str | None = None
+    target_ref: Reference | None = None
+    node_name: str | None = None
+    zone: str | None = None
+
+
+class PortBody(Body, frozen=True):
+    """A port of a slice or of Endpoints."""
+
+    name: str | None = None
+    protocol: str | None = None
+    port: int | None = None
+
+
+class SliceBody(Body, frozen=True):
+    """An EndpointSlice."""
+
+    metadata: Metadata
+    address_type: str
+    endpoints: list[EndpointBody] | None = None
+    ports: list[PortBody] | None = None
+
+
+class EndpointAddress(Body, frozen=True):
+    """One address of Endpoints."""
+
+    ip: str
+    hostname: str | None = None
+    node_name: str | None = None
+    target_ref: Reference | None = None
+
+
+class Subset(Body, frozen=True):
+    """Addresses of Endpoints that share their ports."""
+
+    addresses: list[EndpointAddress] | None = None
+    not_ready_addresses: list[EndpointAddress] | None = None
+    ports: list[PortBody] | None = None
+
+
+class EndpointsBody(Body, frozen=True):
+    """Endpoints, the form of clusters without EndpointSlices."""
+
+    metadata: Metadata
+    subsets: list[Subset] | None = None
+
+
+class ContainerPort(Body, frozen=True):
+    """A port that a container names."""
+
+    container_port: int
+    name: str | None = None
+    protocol: str | None = None
+
+
+class Container(Body, frozen=True):
+    """A container of a Pod."""
+
+    ports: list[ContainerPort] | None = None
+
+
+class PodSpec(Body, frozen=True):
+    """``spec`` of a Pod or of a template."""
+
+    hostname: str | None = None
+    subdomain: str | None = None
+    node_name: str | None = None
+    host_network: bool | None = None
+    containers: list[Container] | None = None
+
+
+class PodAddress(Body, frozen=True):
+    """One of a Pod's addresses."""
+
+    ip: str
+
+
+class PodStatus(Body, frozen=True):
+    """``status`` of a Pod."""
+
+    phase: str | None = None
+    pod_ip: str | None = msgspec.field(name="podIP", default=None)
+    pod_ips: list[PodAddress] | None = msgspec.field(name="podIPs", default=None)
+
+
+class PodBody(Body, frozen=True):
+    """A Pod."""
+
+    metadata: Metadata
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+
+class NodeAddress(Body, frozen=True):
+    """One of a Node's addresses, of type InternalIP, ExternalIP, Hostname …."""
+
+    type: str
+    address: str
+
+
+class NodeStatus(Body, frozen=True):
+    """``status`` of a Node."""
+
+    addresses: list[NodeAddress] | None = None
+
+
+class NodeBody(Body, frozen=True):
+    """A Node."""
+
+    metadata: Metadata
+    status: NodeStatus = NodeStatus()
+
+
+class NamespaceBody(Body, frozen=True):
+    """A Namespace."""
+
+    metadata: Metadata
+
+
+class TemplateMetadata(Body, frozen=True):
+    """``metadata`` of a pod template, which has no name."""
+
+    labels: Labels | None = None
+    annotations: Labels | None = None
+
+
+class Template(Body, frozen=True):
+    """What a workload makes its Pods from."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    spec: PodSpec = PodSpec()
+
+
+class Ordinals(Body, frozen=True):
+    """Where a StatefulSet begins to count."""
+
+    start: int = 0
+
+
+class WorkloadSpec(Body, frozen=True):
+    """``spec`` of a Deployment, ReplicaSet, StatefulSet or DaemonSet."""
+
+    template: Template
+    replicas: int | None = None
+    service_name: str | None = None
+    ordinals: Ordinals | None = None
+
+
+class WorkloadBody(Body, frozen=True):
+    """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
+
+    metadata: Metadata
+    spec: WorkloadSpec
