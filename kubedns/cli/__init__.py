@@ -1,1 +1,1 @@
-"""The command line: a thin face on server/."""
+"""The command line: a thin face on server/. One file a command; a command is imported when it is called."""
