@@ -123,14 +123,17 @@ def _own_label(lookup: Lookup, service: Service, endpoint: Endpoint) -> str:
     if lookup.options.endpoint_pod_names:
         return endpoint.pod if _is_label(endpoint.pod) else ""
     pod = lookup.lister.pod(service.namespace, endpoint.pod)
-    return "" if pod is None else _promised_label(pod, service)
+    return "" if pod is None else _promised_label(pod, service, endpoint)
 
 
-def _promised_label(pod: Pod, service: Service) -> str:
-    """What the pod is called below the Service that it names as its subdomain (§2.4.1); StatefulSets may name none."""
-    if pod.hostname and pod.subdomain == service.name:
-        return pod.hostname
-    return pod.stateful_name if pod.subdomain in ("", service.name) else ""
+def _promised_label(pod: Pod, service: Service, endpoint: Endpoint) -> str:
+    """What the pod is called below the Service that it names as its subdomain (§2.4.1); StatefulSets may name none.
+
+    Then any Service that has the pod's address calls it by its name.
+    """
+    if pod.subdomain:
+        return (pod.hostname or pod.stateful_name) if pod.subdomain == service.name else ""
+    return pod.stateful_name if endpoint.addresses[0] in pod.addresses else ""
 
 
 def _is_label(name: str) -> bool:

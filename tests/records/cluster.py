@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import convert
 from msgspec.structs import replace
 
+from kubedns.cluster.bodies import NamespaceBody, PodBody, ServiceBody, SliceBody
+from kubedns.cluster.decoding import decode_namespace, decode_pod, decode_service, decode_slice
+from kubedns.cluster.lister import Key
 from kubedns.cluster.objects import (
     Endpoint,
     EndpointPort,
     EndpointSlice,
-    Namespace,
     Node,
     Object,
     Pod,
     Service,
     ServicePort,
 )
+from kubedns.cluster.store import Store, key_of
 from kubedns.dns.answer import Answer
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Question
@@ -29,7 +33,6 @@ from kubedns.dns.rdata import type_number
 from kubedns.dns.trace import NO_TRACE, Trace
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.options import PodsMode, RecordOptions
-from tests.records.plain_lister import PlainLister
 
 CORPUS = Path(__file__).parents[1] / "conformance"
 Json = dict[str, Any]
@@ -49,7 +52,25 @@ def options(**given: object) -> RecordOptions:
 
 
 def cluster_zone(objects: Sequence[Object], **given: object) -> ClusterZone:
-    return ClusterZone(options(**given), PlainLister(objects))
+    return ClusterZone(options(**given), store_of(objects))
+
+
+def store_of(objects: Sequence[Object]) -> Store:
+    store = Store()
+    for each in objects:
+        store.upsert(each)
+    return store
+
+
+def change(store: Store, old: Object | None, new: Object | None) -> set[Key]:
+    """Put ``new`` in the place of ``old``; the keys that the store told."""
+    told: set[Key] = set()
+    store.subscribe(told.update)
+    if new is not None:
+        store.upsert(new)
+    elif old is not None:
+        store.delete(key_of(old))
+    return told
 
 
 def question(text: str) -> Question:
@@ -110,58 +131,15 @@ def node(name: str, ips: str) -> Node:
 def corpus_objects() -> list[Object]:
     """The corpus's cluster."""
     documents = yaml.load_all((CORPUS / "cluster.yaml").read_text(), yaml.CSafeLoader)
-    return [_object(document, document["metadata"]) for document in documents if document]
+    return [_object(document) for document in documents if document]
 
 
-def _object(document: Json, metadata: Json) -> Object:
+def _object(document: Json) -> Object:
     match document["kind"]:
         case "Namespace":
-            return Namespace(metadata["name"], metadata.get("labels", {}))
+            return decode_namespace(convert(document, NamespaceBody), "")
         case "Service":
-            return _service(document, metadata)
+            return decode_service(convert(document, ServiceBody), "")
         case "EndpointSlice":
-            return _endpoint_slice(document, metadata)
-    return _pod(document, metadata)
-
-
-def _service(document: Json, metadata: Json) -> Service:
-    spec = document["spec"]
-    return Service(
-        metadata["namespace"],
-        metadata["name"],
-        tuple(packed(each) for each in spec.get("clusterIPs", []) if each != "None"),
-        tuple(ServicePort(each.get("name", ""), each["protocol"], each["port"]) for each in spec.get("ports", [])),
-        spec.get("clusterIP") == "None",
-        spec.get("externalName", ""),
-        spec.get("publishNotReadyAddresses", False),
-    )
-
-
-def _endpoint_slice(document: Json, metadata: Json) -> EndpointSlice:
-    endpoints = [] if document["addressType"] == "FQDN" else document["endpoints"]
-    return EndpointSlice(
-        metadata["namespace"],
-        metadata["name"],
-        metadata.get("labels", {}).get("kubernetes.io/service-name", ""),
-        tuple(EndpointPort(each.get("name", ""), each["protocol"], each["port"]) for each in document["ports"]),
-        tuple(_endpoint(each, each.get("conditions", {})) for each in endpoints),
-    )
-
-
-def _endpoint(found: Json, conditions: Json) -> Endpoint:
-    ready = conditions.get("ready", True)
-    return endpoint(
-        " ".join(found["addresses"]),
-        hostname=found.get("hostname", ""),
-        pod=found.get("targetRef", {}).get("name", ""),
-        ready=ready,
-        serving=conditions.get("serving", ready),
-        terminating=conditions.get("terminating", False),
-    )
-
-
-def _pod(document: Json, metadata: Json) -> Pod:
-    status, spec = document["status"], document["spec"]
-    ips = "" if status["phase"] == "Succeeded" else " ".join(each["ip"] for each in status.get("podIPs", []))
-    where = f"{metadata['namespace']}/{metadata['name']}"
-    return pod(where, ips, hostname=spec.get("hostname", ""), subdomain=spec.get("subdomain", ""))
+            return decode_slice(convert(document, SliceBody), "")
+    return decode_pod(convert(document, PodBody), "")

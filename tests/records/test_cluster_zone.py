@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kubedns.cluster.objects import EndpointSlice, Namespace, Object
+from kubedns.cluster.objects import EndpointSlice, Kind, Namespace, Object
+from kubedns.cluster.store import Store
 from kubedns.dns.answer import Rcode
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import parse_name
@@ -18,8 +19,8 @@ from tests.records.cluster import (
     options,
     service,
     shown,
+    store_of,
 )
-from tests.records.plain_lister import PlainLister
 
 OBJECTS: list[Object] = [
     Namespace("shop", {}),
@@ -79,16 +80,16 @@ def test_without_a_dns_service_the_name_servers_name_exists() -> None:
 
 @pytest.mark.parametrize("asked", ["web.shop.svc A", "nosuch.shop.svc A", "1.0.96.10.in-addr.arpa. PTR", "svc A"])
 def test_nothing_is_said_before_the_source_has_synced(asked: str) -> None:
-    answer = ask(ClusterZone(options(), PlainLister(OBJECTS, has_synced=False)), asked)
+    answer = ask(ClusterZone(options(), Store([Kind.SERVICE])), asked)
     assert answer.rcode == Rcode.SERVFAIL
     assert answer.extended_error is not None
     assert answer.extended_error.code == ErrorCode.NOT_READY
     assert answer.lifetime_seconds == 0
 
 
-@pytest.mark.parametrize(("first", "version", "serial"), [(0, 7, 7), (2026120100, 7, 2026120107), (0xFFFFFFFF, 2, 1)])
-def test_serial_starts_where_it_is_told_and_grows_with_the_store(first: int, version: int, serial: int) -> None:
-    zone = ClusterZone(options(), PlainLister([], version=version), first)
+@pytest.mark.parametrize(("first", "serial"), [(0, 2), (2026120100, 2026120102), (0xFFFFFFFF, 1)])
+def test_serial_starts_where_it_is_told_and_grows_with_the_store(first: int, serial: int) -> None:
+    zone = ClusterZone(options(), store_of(OBJECTS[:2]), first)
     found = ask(zone, "cluster.local. SOA")
     assert isinstance(soa := found.answer[0].rdatas[0], SOA)
     assert soa.serial == serial
@@ -139,19 +140,19 @@ def test_a_namespace_without_namespace_object_exists_by_its_services() -> None:
 def test_headless_name_goes_and_comes_with_readiness() -> None:
     (found,) = [each for each in OBJECTS if isinstance(each, EndpointSlice)]
     ready = endpoint("10.0.0.1", hostname="db-0")
-    lister = PlainLister(OBJECTS)
+    store = store_of(OBJECTS)
+    zone = ClusterZone(options(), store)
     for state, wanted in ((False, "NXDOMAIN"), (True, "10.0.0.1")):
-        lister, _ = lister.changed(found, replace(found, endpoints=(replace(ready, ready=state),)))
-        zone = ClusterZone(options(), lister)
+        store.upsert(replace(found, endpoints=(replace(ready, ready=state),)))
         assert shown(ask(zone, "db.shop.svc A")) == shown(ask(zone, "db-0.db.shop.svc A")) == wanted
 
 
 def test_endpoints_that_move_between_slices_are_given_once_and_never_missing() -> None:
     one, two = endpoint("10.0.0.1", hostname="n-1"), endpoint("10.0.0.2", hostname="n-2")
-    first = endpoint_slice("data/big-a", "big", one, two)
-    lister = PlainLister([service("data/big", "None"), first, endpoint_slice("data/big-b", "big", two)])
-    zone = ClusterZone(options(), lister)
+    first, second = endpoint_slice("data/big-a", "big", one, two), endpoint_slice("data/big-b", "big", two)
+    store = store_of([service("data/big", "None"), first, second])
+    zone = ClusterZone(options(), store)
     assert shown(ask(zone, "big.data.svc A")) == "10.0.0.1, 10.0.0.2"
     assert shown(ask(zone, "n-2.big.data.svc A")) == "10.0.0.2"
-    lister, _ = lister.changed(first, endpoint_slice("data/big-a", "big", one))
-    assert shown(ask(ClusterZone(options(), lister), "big.data.svc A")) == "10.0.0.1, 10.0.0.2"
+    store.upsert(replace(first, endpoints=(one,)))
+    assert shown(ask(zone, "big.data.svc A")) == "10.0.0.1, 10.0.0.2"

@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from kubedns.cluster.objects import EndpointSlice, Pod, Service
+from kubedns.cluster.objects import EndpointSlice, Kind, Pod, Service
+from kubedns.cluster.store import Store
 from kubedns.dns.names import Name, parse_name, reverse_name
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import A, Rdata, RecordType
@@ -16,7 +17,6 @@ from kubedns.records.dashed import dashed
 from kubedns.records.listing import records
 from kubedns.records.options import PodsMode
 from tests.records.cluster import ZONES, TeamRetail, cluster_zone, corpus_objects, endpoint, node, packed, service
-from tests.records.plain_lister import PlainLister
 
 OPTIONS: dict[str, dict[str, object]] = {
     "verified": {"pods": PodsMode.VERIFIED},
@@ -98,7 +98,7 @@ def below_services(dashes: set[str]) -> Iterator[str]:
 
 def test_nothing_is_listed_before_the_source_has_synced() -> None:
     zone = zone_with("verified")
-    assert list(records(ClusterZone(zone.options, PlainLister(OBJECTS, has_synced=False)))) == []
+    assert list(records(ClusterZone(zone.options, Store([Kind.SERVICE])))) == []
 
 
 def test_a_name_too_long_for_dns_is_left_out() -> None:
