@@ -12,6 +12,7 @@ The contract, on which the answer cache rests:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
@@ -66,6 +67,7 @@ class Store:
         self._services: dict[str, dict[str, Service]] = {}
         self._slices: dict[tuple[str, str], dict[str, EndpointSlice]] = {}
         self._population: dict[str, int] = {}
+        self._node_suffixes: Counter[str] = Counter()
         self._services_at: Owners[Service] = Owners()
         self._slices_at: Owners[EndpointSlice] = Owners()
         self._pods_at: Owners[Pod] = Owners()
@@ -150,6 +152,8 @@ class Store:
                 for address in item.addresses:
                     self._pods_at.add(address, item)
                 self._populate(item.namespace, 1, changed)
+            case Node():
+                self._node_suffixes.update(suffixes(item.name)[1:])
         changed.update(self._keys(item))
 
     def _unindex(self, item: Object, changed: set[Key]) -> None:
@@ -165,6 +169,8 @@ class Store:
                 for address in item.addresses:
                     self._pods_at.remove(address, item)
                 self._populate(item.namespace, -1, changed)
+            case Node():
+                self._node_suffixes -= Counter(suffixes(item.name)[1:])
         changed.update(self._keys(item))
 
     def _keys(self, item: Object) -> Iterator[Key]:
@@ -181,9 +187,7 @@ class Store:
                     for endpoint_slice in self._slices_at.at(address):
                         yield service_key(endpoint_slice.namespace, endpoint_slice.service)
             case Node():
-                labels = item.name.split(".")
-                for start in range(len(labels) + 1):
-                    yield node_key(".".join(labels[start:]))
+                yield from map(node_key, suffixes(item.name))
             case Namespace():
                 yield namespace_key(item.name)
 
@@ -275,7 +279,7 @@ class Store:
 
     def has_nodes_below(self, name: str) -> bool:
         """Whether a Node's name ends in ``.name``; for the empty name: whether there is a Node."""
-        return any(node.name.endswith(f".{name}") if name else True for node in self.nodes())
+        return name in self._node_suffixes
 
     def namespace(self, name: str) -> Namespace | None:
         """The Namespace of that name."""
@@ -295,6 +299,12 @@ class Store:
         for address in self._blocks.candidates(prefix, bits, octets):
             if address in self._services_at or address in self._slices_at:
                 yield address
+
+
+def suffixes(name: str) -> list[str]:
+    """A dotted name, what is left as its labels go from the left, and the empty name."""
+    labels = name.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels) + 1)]
 
 
 def addresses_of(item: Service | EndpointSlice | Pod) -> Iterable[bytes]:
