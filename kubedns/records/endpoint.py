@@ -13,7 +13,7 @@ from kubedns.records.dashed import dashed, parse_dashed
 from kubedns.records.lookup import Found, Lookup
 from kubedns.records.owner import EndpointName
 from kubedns.records.rdatas import Listener, address_rdatas, srv_rdatas, target_rrsets
-from kubedns.records.zone import Zone
+from kubedns.records.zone import Zone, child_of
 
 _MAX_STRING_OCTETS = 255
 
@@ -84,8 +84,9 @@ def endpoint_label(lookup: Lookup, service: Service, endpoint: Endpoint, address
 
 def listeners_of(zone: Zone, service: Service, members: Iterable[Member]) -> Iterator[Listener]:
     """Every port of every member, where its slice gives a number."""
+    parent = zone.service_name(service.namespace, service.name)
     for member in members:
-        target = zone.service_child(service.namespace, service.name, member.label)
+        target = child_of(parent, member.label)
         for port in member.endpoint_slice.ports:
             if port.number:
                 yield Listener(port.name, port.protocol, port.number, target, member.address)

@@ -11,6 +11,7 @@ from kubedns.records.endpoint import Member, all_endpoints, fact_rdatas, members
 from kubedns.records.lookup import EXISTS, Found, Lookup
 from kubedns.records.owner import ListedPort, ListedProtocol, ListedService
 from kubedns.records.rdatas import Listener, srv_rdatas, target_rrsets
+from kubedns.records.zone import child_of
 
 _MAX_PORT = 65535
 
@@ -88,11 +89,11 @@ def _listeners(
     lookup: Lookup, service: Service, members: list[Member], port: ServicePort | None, number: int
 ) -> Iterator[Listener]:
     """Where each member listens: at ``number``, or where its slice says that ``port`` leads."""
+    parent = lookup.zone.service_name(service.namespace, service.name)
     for member in members:
         where = number if port is None else _target_number(member.endpoint_slice, port)
         if where:
-            target = lookup.zone.service_child(service.namespace, service.name, member.label)
-            yield Listener("", "", where, target, member.address)
+            yield Listener("", "", where, child_of(parent, member.label), member.address)
 
 
 def _target_number(endpoint_slice: EndpointSlice, port: ServicePort) -> int:

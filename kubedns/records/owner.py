@@ -146,7 +146,7 @@ def parse_owner(labels: Labels) -> Owner:
     """What the name means whose folded ``labels`` stand left of a forward zone."""
     if not labels:
         return _APEX
-    if not all(map(bytes.isascii, labels)):  # no Kubernetes name has other octets
+    if not b"".join(labels).isascii():  # no Kubernetes name has other octets
         return _NOTHING
     branch = _BRANCHES.get(labels[-1])
     return _node(labels) if branch is None else branch(labels[:-1])
@@ -212,7 +212,7 @@ def _pod(labels: Labels) -> Owner:
 
 def _node(labels: Labels) -> Owner:
     # A dot inside a label separates nothing, so such a name is no dotted node name.
-    if any(b"." in label for label in labels):
+    if b"." in b"".join(labels):
         return _NOTHING
     return NodeName(b".".join(labels).decode())
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kubedns.dns.names import Name
+from kubedns.dns.names import Labels, Name
 from kubedns.dns.rdata import SRV, Rdata, RecordType, address_rdata
 from kubedns.dns.rrset import RRset
 
@@ -41,14 +41,16 @@ class Listener(msgspec.Struct, frozen=True, gc=False):
 def srv_rdatas(listeners: Iterable[Listener]) -> tuple[Rdata, ...]:
     """SRV for each target and port, each once. Weights share 100 among all addresses, and are at least 1 (RFC 2782)."""
     pairs = {(each.number, each.target.key, each.address): each for each in listeners}
-    weight = max(1, 100 // len(pairs)) if pairs else 0
-    unique = {(each.number, each.target.key): each for each in reversed(pairs.values())}
-    return tuple([SRV(0, weight, each.number, each.target) for each in reversed(unique.values())])
+    unique = {(number, target): each for (number, target, _), each in pairs.items()}
+    weight = max(1, 100 // max(1, len(pairs)))
+    return tuple([SRV(0, weight, each.number, each.target) for each in unique.values()])
 
 
 def target_rrsets(listeners: Iterable[Listener], ttl: int) -> tuple[RRset, ...]:
     """A and AAAA of every target, for the additional section (RFC 2782)."""
-    targets: dict[Name, list[bytes]] = {}
+    targets: dict[Labels, list[bytes]] = {}
     for each in listeners:
-        targets.setdefault(each.target, []).append(each.address)
-    return tuple([rrset for target, found in targets.items() for rrset in address_rrsets(target, ttl, found)])
+        targets.setdefault(each.target.labels, []).append(each.address)
+    return tuple(
+        [rrset for labels, found in targets.items() for rrset in address_rrsets(Name(labels, labels), ttl, found)]
+    )

@@ -47,14 +47,19 @@ class Zone:
 
     def service_name(self, namespace: str, service: str) -> Name:
         """``SERVICE.NAMESPACE.svc.<zone>``."""
-        return self.service_child(namespace, service)
+        octets = (service.encode(), namespace.encode(), *self._services)
+        return Name(octets, octets)
 
     def service_child(self, namespace: str, service: str, *labels: str) -> Name:
         """The name with ``labels`` in front of the Service's."""
-        octets = (*[label.encode() for label in labels], service.encode(), namespace.encode(), *self._services)
-        return Name(octets, octets)
+        return child_of(self.service_name(namespace, service), *labels)
 
     def child(self, *labels: str) -> Name:
         """The name with ``labels`` directly in front of the zone's."""
-        octets = (*[label.encode() for label in labels], *self.key)
-        return Name(octets, octets)
+        return child_of(self.name, *labels)
+
+
+def child_of(parent: Name, *labels: str) -> Name:
+    """The name with ``labels`` in front of a canonical one."""
+    octets = (*[label.encode() for label in labels], *parent.key)
+    return Name(octets, octets)
