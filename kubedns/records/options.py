@@ -29,7 +29,9 @@ class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
     """``zones``: the forward zones and the reverse ones, as configured. ``ttl`` in seconds, 0..3600.
 
     ``namespaces``: the only ones exposed; empty: all. ``namespace_selector``: further limits them by label.
-    ``name_server``: owner name of the SOA's MNAME and the apex NS, below each forward zone as ns.dns.<zone>.
+    ``serve_endpoints``: whether endpoints have names at all. ``ignore_empty_services``: whether a Service with a
+    cluster IP needs a published endpoint to have a name. ``endpoint_pod_names``: whether endpoints without hostname go
+    by their pod's name.
     ``mesh``: whether names for the mesh are served (endpoints.<zone>, TXT of endpoints).
     """
 

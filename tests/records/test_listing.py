@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from random import Random
 
 import pytest
 
 from kubedns.cluster.objects import EndpointSlice, Kind, Pod, Service
 from kubedns.cluster.store import Store
-from kubedns.dns.names import Name, parse_name, reverse_name
+from kubedns.dns.answer import Rcode
+from kubedns.dns.names import Name, name_of, parse_name, reverse_name
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import A, Rdata, RecordType
 from kubedns.records.cluster_zone import ClusterZone
@@ -64,6 +66,31 @@ def test_what_is_answered_is_listed(given: str) -> None:
             for rrset in zone.answer(Question(name, rtype)).answer:
                 answered[rrset.owner, rrset.type] = set(rrset.rdatas)
     assert answered == listed
+
+
+@pytest.mark.parametrize("given", [*OPTIONS, "insecure"])
+def test_above_a_name_that_exists_every_name_exists(given: str) -> None:
+    """Else a resolver that minimises its questions, or trusts NXDOMAIN for what is below, loses the name (RFC 8020)."""
+    zone = cluster_zone(OBJECTS, **OPTIONS.get(given, {"mesh": True}))
+    missing: dict[Name, bool] = {}
+    for name in guesses(zone.options.zones):
+        names = [name_of(name.key[at:]) for at in range(len(name.key))]
+        line = [each for each in names if zone.zone_of(each) is zone.zone_of(name)]
+        for each in line:
+            if each not in missing:
+                missing[each] = zone.answer(Question(each, RecordType.A)).rcode == Rcode.NXDOMAIN
+        states = [missing[each] for each in line]
+        assert states == sorted(states, reverse=True), name
+
+
+def test_any_octets_are_answered() -> None:
+    zone = cluster_zone(OBJECTS, mesh=True, zones=(*ZONES, parse_name("a.cluster.local.")))
+    source = Random(1)
+    words = [label for name in guesses(ZONES)[::50] for label in name.labels] + [b"\0", b"_", b"\xff.", b"*", b"a" * 63]
+    for _ in range(5000):
+        labels = tuple(source.choices(words, k=source.randrange(5))) + source.choice(zone.zones).key
+        for rtype in (RecordType.A, RecordType.SRV, RecordType.ANY, source.randrange(65536)):
+            assert zone.answer(Question(name_of(labels), rtype)).rcode in (Rcode.NOERROR, Rcode.NXDOMAIN)
 
 
 @cache
