@@ -62,7 +62,7 @@ def _port_remedy(word: Word) -> str:
 
 def _zones(word: Word, host: str) -> tuple[Name, ...]:
     if not host:
-        raise word.fault(f"label `{word.text}` names no zone", f"`.{word.text}` serves all names")
+        raise word.fault(f"label `{word.text}` names no zone", "the zone `.` is all names")
     try:
         if is_address(host.partition("/")[0]) and "/" in host:
             return reverse_zones(host)
@@ -74,7 +74,7 @@ def _zones(word: Word, host: str) -> tuple[Name, ...]:
     return (name,)
 
 
-_SEPARATORS = frozenset(b":{}(),;")
+_SEPARATORS = frozenset(b":{}(),; \t\n")
 
 
 def is_address(text: str) -> bool:

@@ -176,9 +176,9 @@ N = TypeVar("N", int, float)
 
 def _within(value: N, word: Word, at_least: float, at_most: float | None) -> N:
     if value < at_least:
-        raise unfit(word, f"less than {at_least:g}")
+        raise unfit(word, f"less than {at_least:.12g}")
     if at_most is not None and value > at_most:
-        raise unfit(word, f"more than {at_most:g}")
+        raise unfit(word, f"more than {at_most:.12g}")
     return value
 
 
