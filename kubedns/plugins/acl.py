@@ -27,12 +27,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from kubedns.corefile.blocks import Directive, Word
+from kubedns.corefile.options import PluginOptions, arguments, repeated
+from kubedns.corefile.shapes import Shape, Zones, convert_all, sections, unfit
+from kubedns.corefile.values import Network as NetworkWord
 from kubedns.dns.answer import Answer, refused
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
-from kubedns.plugins.networks import Network
-from kubedns.plugins.plugin import Next
+from kubedns.dns.rdata import type_number
+from kubedns.plugins.networks import Network, network_of
+from kubedns.plugins.plugin import Context, Next
 
 
 class Action(Enum):
@@ -55,6 +60,44 @@ class Rule:
     def holds_client(self, address: bytes) -> bool:
         """Whether the rule speaks of a client at ``address``."""
         return not self.networks or any(network.holds(address) for network in self.networks)
+
+
+_KEYWORDS = {"type": "QTYPE...", "net": "SOURCE..."}
+
+
+class RuleLine(Shape[Rule]):
+    """A line ``ACTION [type QTYPE...] [net SOURCE...]``."""
+
+    syntax = "[type QTYPE...] [net SOURCE...]"
+
+    def read(self, line: Directive) -> Rule:
+        """The rule; ``*`` among types or sources means all of them."""
+        found = sections(line, _KEYWORDS)
+        types = convert_all(_limits(found.get("type", ())), _type)
+        networks = convert_all(_limits(found.get("net", ())), NetworkWord().convert)
+        return Rule(Action(line.word.text.lower()), frozenset(types), tuple(map(network_of, networks)))
+
+
+def _limits(words: Sequence[Word]) -> Sequence[Word]:
+    """The words, none if one of them is ``*``: then nothing is limited."""
+    return () if any(word.text == "*" for word in words) else words
+
+
+def _type(word: Word) -> int:
+    number = type_number(word.text)
+    if number is None:
+        raise unfit(word, "no record type", "write it like A, AAAA or TYPE65280")
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Options(PluginOptions):
+    """acl [ZONES...] { allow|block|filter|drop [type QTYPE...] [net SOURCE...] }: who may ask what."""
+
+    zones: tuple[Name, ...] = arguments(Zones(), default=(), help="zones that the rules hold for")
+    rules: tuple[Rule, ...] = repeated(
+        RuleLine(), words=[action.value for action in Action], help="what happens to the queries that it fits"
+    )
 
 
 _BLOCKED = refused(ExtendedError(ErrorCode.BLOCKED, "blocked by acl"))
@@ -97,3 +140,8 @@ class Acl:
             if (not rule.types or query.question.type in rule.types) and rule.holds_client(query.client.address):
                 return rule.action
         return Action.ALLOW
+
+
+def make(options: Options, context: Context) -> Acl:
+    """The plugin."""
+    return Acl(options.zones or context.zones, options.rules)

@@ -27,10 +27,14 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
+from kubedns.corefile.options import PluginOptions, flag, repeated
+from kubedns.corefile.shapes import Group
+from kubedns.corefile.values import Choice, Duration, Pattern
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.question import Query
-from kubedns.plugins.plugin import Later, Next
+from kubedns.plugins.plugin import Context, Later, Next
 
 _log = logging.getLogger("plugin/errors")
 
@@ -43,6 +47,42 @@ class Consolidation:
     pattern: re.Pattern[str]
     level: int = logging.ERROR
     show_first: bool = False
+
+
+class Level(Enum):
+    """Levels of a log line."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class ShowFirst(Enum):
+    """The word that asks for the first error in full."""
+
+    SHOW_FIRST = "show_first"
+
+
+def _consolidation(
+    seconds: float, pattern: re.Pattern[str], level: Level = Level.ERROR, first: ShowFirst | None = None
+) -> Consolidation:
+    return Consolidation(seconds, pattern, logging.getLevelNamesMapping()[level.name], first is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Options(PluginOptions):
+    """errors { stacktrace; consolidate DURATION REGEXP [LEVEL] [show_first] }: log failed queries."""
+
+    stacktrace: bool = flag(help="tracebacks of errors in the program are always logged; kept for CoreDNS's files")
+    consolidate: tuple[Consolidation, ...] = repeated(
+        Group(
+            _consolidation,
+            {"DURATION": Duration(at_least=0.001), "REGEXP": Pattern()},
+            {"LEVEL": Choice(Level), "show_first": Choice(ShowFirst)},
+        ),
+        help="count errors that match within DURATION of the first and write one line",
+    )
 
 
 class Errors:
@@ -86,3 +126,8 @@ class Errors:
         if count:
             what, seconds = consolidation.pattern.pattern, consolidation.seconds
             _log.log(consolidation.level, "%d errors like %r occurred in last %gs", count, what, seconds)
+
+
+def make(options: Options, context: Context) -> Errors:
+    """The plugin."""
+    return Errors(options.consolidate, context.later)

@@ -1,17 +1,174 @@
-"""kubernetes: the cluster's names."""
+"""kubernetes: the names of a cluster, or of a folder of manifests.
+
+Syntax::
+
+    kubernetes [ZONES...] {
+        manifests PATH...
+        endpoint URL
+        tls CERT KEY CACERT
+        kubeconfig KUBECONFIG [CONTEXT]
+        namespaces NAMESPACE...
+        namespace_labels EXPRESSION
+        labels EXPRESSION
+        pods disabled|insecure|verified
+        endpoint_pod_names
+        ttl TTL
+        noendpoints
+        fallthrough [ZONES...]
+        ignore empty_service
+        startup_timeout DURATION
+        mesh NAMESPACE/SERVICE [PORT]
+    }
+
+ZONES default to those of the server block; reverse zones among them (in-addr.arpa, or a network as in 10.0.0.0/8) are
+answered with PTR records. ``manifests`` reads files and folders in place of an API server.
+
+Example::
+
+    cluster.local in-addr.arpa ip6.arpa {
+        kubernetes {
+            manifests .
+            pods insecure
+            fallthrough in-addr.arpa ip6.arpa
+            ttl 30
+        }
+    }
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 
 from kubedns.cluster.lister import Lister
+from kubedns.cluster.selectors import BadSelectorError, LabelSelector, parse_selector
+from kubedns.corefile.blocks import Directive, Word
+from kubedns.corefile.options import PluginOptions, arguments, flag, ignored, option
+from kubedns.corefile.shapes import Exactly, Group, Line, Many, OneWord, Shape, Zones, unfit
+from kubedns.corefile.values import Choice, Count, Duration, Path, Seconds, Text
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
-from kubedns.plugins.plugin import Next
+from kubedns.plugins.plugin import ClusterSource, Context, Next
 from kubedns.records.cluster_zone import ClusterZone
+from kubedns.records.options import PodsMode, RecordOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Files of a client certificate, its key, and the authority that signed the server's."""
+
+    certificate: str
+    key: str
+    authority: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kubeconfig:
+    """A kubeconfig file, and the context in it that is meant (empty: its current one)."""
+
+    path: str
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MeshService:
+    """The Service of the mesh's proxies, and the port of it that they take requests on (empty: its first)."""
+
+    namespace: str
+    name: str
+    port: str = ""
+
+
+class NamespacedName(OneWord[tuple[str, str]]):
+    """``NAMESPACE/SERVICE``."""
+
+    syntax = "NAMESPACE/SERVICE"
+
+    def convert(self, word: Word) -> tuple[str, str]:
+        """Namespace and name."""
+        namespace, slash, name = word.text.partition("/")
+        if not (namespace and slash and name) or "/" in name:
+            raise unfit(word, "no Service in a namespace", "write it like default/proxies")
+        return namespace, name
+
+
+class Selector(Shape[LabelSelector]):
+    """A label selector, quoted or not."""
+
+    syntax = "EXPRESSION"
+
+    def read(self, line: Directive) -> LabelSelector:
+        """The selector."""
+        try:
+            return parse_selector(Line().read(line))
+        except BadSelectorError as error:
+            raise line.word.fault(str(error)) from error
+
+
+def _mesh(service: tuple[str, str], port: str = "") -> MeshService:
+    return MeshService(*service, port)
+
+
+_API_ONLY = "only concerns the way an API server is asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Options(PluginOptions):
+    """kubernetes [ZONES...] { ... }: the cluster's zones and how they are answered."""
+
+    zones: tuple[Name, ...] = arguments(Zones(), default=(), help="zones of the cluster; else the server block's")
+    manifests: tuple[str, ...] = option(
+        Many(Path(), 1), default=(), help="files and folders to read in place of an API server"
+    )
+    endpoint: str = option(Text(syntax="URL"), default="", help="address of the API server")
+    tls: Credentials | None = option(
+        Group(Credentials, {"CERT": Path(), "KEY": Path(), "CACERT": Path()}),
+        default=None,
+        help="how to speak to the API server",
+    )
+    kubeconfig: Kubeconfig | None = option(
+        Group(Kubeconfig, {"KUBECONFIG": Path()}, {"CONTEXT": Text(syntax="CONTEXT")}),
+        default=None,
+        help="file that names API server and credentials",
+    )
+    namespaces: tuple[str, ...] = option(
+        Many(Text(syntax="NAMESPACE"), 1), default=(), help="the only namespaces whose names exist"
+    )
+    namespace_labels: LabelSelector | None = option(
+        Selector(), default=None, help="labels of the namespaces whose names exist"
+    )
+    labels: LabelSelector | None = option(
+        Selector(), default=None, help="labels of the Services, slices and Pods that have names"
+    )
+    pods: PodsMode = option(
+        Choice(PodsMode),
+        default=PodsMode.DISABLED,
+        help="names of pods: disabled, insecure (any address), verified (existing pods)",
+    )
+    endpoint_pod_names: bool = flag(help="name endpoints without hostname by their pod instead of their address")
+    ttl: int = option(Seconds(at_most=3600), default=5, help="TTL of every record")
+    noendpoints: bool = flag(help="serve no endpoints, so neither headless Services")
+    fallthrough: tuple[Name, ...] | None = option(
+        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
+    )
+    ignore: bool = option(Exactly("empty_service"), default=False, help="Services without ready endpoints do not exist")
+    startup_timeout: float = option(
+        Duration(), default=5.0, help="how long to wait for the cluster before answering SERVFAIL"
+    )
+    mesh: MeshService | None = option(
+        Group(_mesh, {"NAMESPACE/SERVICE": NamespacedName()}, {"PORT": Text(syntax="PORT")}),
+        default=None,
+        help="the mesh's own Service; with it the names that the mesh needs are served",
+    )
+    apiserver_qps: int = option(Count(), default=0, help=_API_ONLY)
+    apiserver_burst: int = option(Count(), default=0, help=_API_ONLY)
+    apiserver_max_inflight: int = option(Count(), default=0, help=_API_ONLY)
+    zonal: bool = ignored("answers do not depend on the asking node's zone here")
+    resyncperiod: bool = ignored("CoreDNS no longer reads it")
+    upstream: bool = ignored("CoreDNS no longer reads it; aliases are followed by the server block's own plugins")
 
 
 class Kubernetes:
@@ -19,9 +176,9 @@ class Kubernetes:
 
     word = "kubernetes"
 
-    def __init__(self, zone: ClusterZone, zones: Sequence[Name], fallthrough: Sequence[Name], lister: Lister) -> None:
+    def __init__(self, zone: ClusterZone, fallthrough: Sequence[Name], lister: Lister) -> None:
         self.zone = zone
-        self._zones = zones
+        self._zones = zone.options.zones
         self._fallthrough = fallthrough
         self._lister = lister
 
@@ -40,3 +197,29 @@ class Kubernetes:
     def is_ready(self) -> bool:
         """Whether the cluster has been listed."""
         return self._lister.has_synced
+
+
+def source_of(options: Options) -> ClusterSource:
+    """Which cluster the options speak of."""
+    kubeconfig = options.kubeconfig
+    api = f"{kubeconfig.path} {kubeconfig.context}".strip() if kubeconfig else options.endpoint
+    return ClusterSource(options.manifests, api, options.labels, options.pods is PodsMode.VERIFIED)
+
+
+def make(options: Options, context: Context) -> Kubernetes:
+    """The plugin."""
+    lister = context.lister(source_of(options))
+    zones = options.zones or context.zones
+    records = RecordOptions(
+        zones=zones,
+        ttl=options.ttl,
+        pods=options.pods,
+        endpoint_pod_names=options.endpoint_pod_names,
+        namespaces=frozenset(options.namespaces),
+        namespace_selector=options.namespace_labels,
+        serve_endpoints=not options.noendpoints,
+        ignore_empty_services=options.ignore,
+        mesh=options.mesh is not None,
+    )
+    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    return Kubernetes(ClusterZone(records, lister, context.serial), fallthrough, lister)

@@ -19,15 +19,37 @@ Example::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 
 import msgspec
 
+from kubedns.corefile.options import PluginOptions, arguments, option
+from kubedns.corefile.shapes import Many
+from kubedns.corefile.values import AnyNetwork, Choice
+from kubedns.corefile.values import Network as NetworkWord
 from kubedns.dns.answer import Answer
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import AAAA, A, Rdata
 from kubedns.dns.rrset import RRset
-from kubedns.plugins.networks import Network
-from kubedns.plugins.plugin import Next
+from kubedns.plugins.networks import Network, network_of
+from kubedns.plugins.plugin import Context, Next
+
+
+class Policy(Enum):
+    """How addresses are ordered."""
+
+    ROUND_ROBIN = "round_robin"
+
+
+@dataclass(frozen=True, slots=True)
+class Options(PluginOptions):
+    """loadbalance [round_robin] { prefer CIDR... }: another order of the addresses in each answer."""
+
+    policy: Policy = arguments(Choice(Policy), default=Policy.ROUND_ROBIN, help="how addresses are ordered")
+    prefer: tuple[AnyNetwork, ...] = option(
+        Many(NetworkWord(), 1), default=(), help="networks whose addresses come before all others"
+    )
 
 
 class LoadBalance:
@@ -55,3 +77,8 @@ class LoadBalance:
             return 0
         ranks = (rank for rank, network in enumerate(self._preferred) if network.holds(rdata.address))
         return next(ranks, len(self._preferred))
+
+
+def make(options: Options, context: Context) -> LoadBalance:
+    """The plugin."""
+    return LoadBalance([network_of(network) for network in options.prefer])

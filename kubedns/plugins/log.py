@@ -25,13 +25,18 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
+from kubedns.corefile.blocks import Directive
+from kubedns.corefile.options import PluginOptions, arguments, option
+from kubedns.corefile.shapes import Many, Shape, Zones
+from kubedns.corefile.values import Choice
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import type_name
-from kubedns.plugins.plugin import Next
+from kubedns.plugins.plugin import Context, Next
 
 _log = logging.getLogger("plugin/log")
 
@@ -146,3 +151,43 @@ def response_class(answer: Answer) -> ResponseClass:
     if answer.is_denial:
         return ResponseClass.DENIAL
     return ResponseClass.SUCCESS if answer.rcode == Rcode.NOERROR else ResponseClass.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which names are logged (empty: all), and how."""
+
+    names: tuple[Name, ...] = ()
+    line_format: str = COMMON
+
+
+class ScopeWords(Shape[Scope]):
+    """``[NAMES...] [FORMAT]``: a format is a word with a brace in it, at the end."""
+
+    syntax = "[NAMES...] [FORMAT]"
+
+    def read(self, line: Directive) -> Scope:
+        """Names and format."""
+        words = self.words(line)
+        if not words or "{" not in words[-1].text:
+            return Scope(Zones().read(line))
+        try:
+            LineFormat(words[-1].text)
+        except BadFormatError as error:
+            raise words[-1].fault(str(error)) from error
+        return Scope(Zones().read(Directive(line.word, words[:-1])), words[-1].text)
+
+
+@dataclass(frozen=True, slots=True)
+class Options(PluginOptions):
+    """log [NAMES...] [FORMAT] { class CLASSES... }: a line for each query."""
+
+    scope: Scope = arguments(ScopeWords(), default=Scope(), help="names that are logged, and the form of a line")
+    classes: tuple[ResponseClass, ...] = option(
+        Many(Choice(ResponseClass), 1), default=(ResponseClass.ALL,), word="class", help="kinds of responses"
+    )
+
+
+def make(options: Options, context: Context) -> Log:
+    """The plugin."""
+    return Log(options.scope.names, LineFormat(options.scope.line_format), frozenset(options.classes))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from kubedns.cluster.lister import Lister
+from kubedns.cluster.selectors import LabelSelector
 from kubedns.dns.answer import Answer
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
@@ -63,13 +64,13 @@ class ClusterSource:
     """Which cluster a plugin answers from; equal descriptions share one store.
 
     ``manifests``: files and folders to read. ``api``: the API server's address or the kubeconfig that names it, empty
-    for the cluster that the process runs in. ``selector``: labels that Services, slices and Pods must have. ``pods``:
-    whether all Pods are needed, not just those of StatefulSets.
+    for the cluster that the process runs in. ``selector``: what Services, slices and Pods must have. ``pods``: whether
+    all Pods are needed, not just those of StatefulSets.
     """
 
     manifests: tuple[str, ...] = ()
     api: str = ""
-    selector: str = ""
+    selector: LabelSelector | None = None
     pods: bool = False
 
 
