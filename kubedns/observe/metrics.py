@@ -5,6 +5,7 @@ A cached answer counts its own hits and hands them in by the dozen, so that coun
 
 from __future__ import annotations
 
+import errno
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -89,10 +90,37 @@ class ResponderMetrics:
 
 
 @dataclass(slots=True)
+class TransportMetrics:
+    """What a listener could not do. ``errors``: refusals of the system, by their name (ENOBUFS, EPERM, EMFILE ...).
+
+    ``dropped``: queries left unanswered, and ``refused``: connections not taken, because a limit was reached.
+    """
+
+    server: str
+    proto: str
+    errors: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
+    refused: int = 0
+    panics: int = 0
+
+    def failed(self, error: OSError) -> None:
+        """The system refused something."""
+        name = errno.errorcode.get(error.errno or 0, "other")
+        self.errors[name] = self.errors.get(name, 0) + 1
+
+
+@dataclass(slots=True)
 class Metrics:
     """Everything that the process counts."""
 
     responders: list[ResponderMetrics] = field(default_factory=list)
+    transports: list[TransportMetrics] = field(default_factory=list)
+
+    def transport(self, server: str, proto: str) -> TransportMetrics:
+        """New counters for one listener's troubles."""
+        counters = TransportMetrics(server, proto)
+        self.transports.append(counters)
+        return counters
 
     def responder(self, server: str, proto: str, family: int) -> ResponderMetrics:
         """New counters for one listener."""

@@ -1,0 +1,28 @@
+"""The one interface between transports and what answers; a compiled engine may stand in for its look-ups one day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from kubedns.dns.question import Client
+
+Find = Callable[[bytes], Callable[[], bytes] | None]
+
+
+class Responder(Protocol):
+    """What answers for one listener (resolver.responder)."""
+
+    is_client_sensitive: bool
+
+    def find(self, address: bytes) -> Find:
+        """The look-up of finished answers for a client: a query after its ID → a call for the response after the ID."""
+
+    def tick(self) -> None:
+        """Drop what has outlived its time."""
+
+    def served(self, count: int, seconds: float) -> None:
+        """So many answers were served from ``find`` in a batch of so many seconds."""
+
+    def resolve(self, octets: bytes, client: Client) -> Coroutine[Any, Any, bytes | None]:
+        """The response to any message; None: silence."""

@@ -1,0 +1,107 @@
+"""Sockets: made, bound, and refused with the remedy."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from dataclasses import dataclass
+
+from kubedns.errors import ListenError
+
+RECEIVE_OCTETS = 4 << 20
+"""Room asked for queries that wait to be read; the kernel gives what it may."""
+_BACKLOG = 512
+IP_PKTINFO, IPV6_RECVPKTINFO, IPV6_PKTINFO = 8, 49, 50
+"""Linux's numbers, for which Python has names only since 3.14 or where the C library shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenAddress:
+    """An address and port to listen on; ``0.0.0.0`` and ``::`` are every address of the machine of that family."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
+    def family(self) -> socket.AddressFamily:
+        """The address family."""
+        return socket.AF_INET6 if ":" in self.host else socket.AF_INET
+
+    @property
+    def is_wildcard(self) -> bool:
+        """Whether it stands for every address."""
+        return self.host in ("0.0.0.0", "::")
+
+
+def udp_socket(address: ListenAddress) -> socket.socket:
+    """A bound socket for datagrams; on a wildcard it tells which address was asked, so that replies leave from there.
+
+    Raises:
+        ListenError: the address cannot be bound.
+    """
+    made = _bound(address, socket.SOCK_DGRAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_OCTETS)
+    if address.is_wildcard:
+        if address.family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, IPV6_RECVPKTINFO, 1)
+        else:
+            made.setsockopt(socket.IPPROTO_IP, IP_PKTINFO, 1)
+    return made
+
+
+def tcp_socket(address: ListenAddress) -> socket.socket:
+    """A bound and listening socket for connections.
+
+    Raises:
+        ListenError: the address cannot be bound.
+    """
+    made = _bound(address, socket.SOCK_STREAM)
+    made.listen(_BACKLOG)
+    return made
+
+
+def _bound(address: ListenAddress, kind: socket.SocketKind) -> socket.socket:
+    try:
+        made = socket.socket(address.family, kind)
+    except OSError as error:
+        raise _refused(address, kind, error) from error
+    try:
+        made.setblocking(False)
+        if kind == socket.SOCK_STREAM:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if address.family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind((address.host, address.port))
+    except OSError as error:
+        made.close()
+        raise _refused(address, kind, error) from error
+    return made
+
+
+def _refused(address: ListenAddress, kind: socket.SocketKind, error: OSError) -> ListenError:
+    name = "UDP" if kind == socket.SOCK_DGRAM else "TCP"
+    where = f"cannot listen on {address} ({name})"
+    match error.errno:
+        case errno.EADDRINUSE:
+            holder = "; on port 53 it is often systemd-resolved or dnsmasq" if address.port == 53 else ""
+            return ListenError(f"{where}: the port is taken", remedy=f"stop who holds it, or use another port{holder}")
+        case errno.EACCES | errno.EPERM:
+            remedy = "use a port from 1024, or give the process CAP_NET_BIND_SERVICE (setcap cap_net_bind_service=+ep)"
+            return ListenError(f"{where}: not permitted", remedy=remedy)
+        case errno.EADDRNOTAVAIL:
+            return ListenError(f"{where}: no address of this machine", remedy="name one that `ip address` shows")
+        case errno.EAFNOSUPPORT:
+            return ListenError(f"{where}: the machine does not speak this family", remedy="leave the address out")
+        case _:
+            return ListenError(f"{where}: {error.strerror or error}")
+
+
+def packed(host: str) -> bytes:
+    """The octets of a peer's address, as the socket module writes it."""
+    if ":" in host:
+        return socket.inet_pton(socket.AF_INET6, host.partition("%")[0])
+    return socket.inet_aton(host)
