@@ -1,0 +1,205 @@
+"""Server blocks → a server: stores and their sources, plugins, resolvers, listeners. Every fault is found in one go."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kubedns.cluster.objects import Kind
+from kubedns.cluster.sources.manifests import ManifestOptions, ManifestSource
+from kubedns.cluster.store import Store
+from kubedns.cluster.workloads import Networks
+from kubedns.corefile.blocks import Directive, Scheme, ServerBlock
+from kubedns.corefile.read_options import read_options
+from kubedns.corefile.rules import find_overlaps, find_repeats
+from kubedns.corefile.suggestions import unknown_plugin
+from kubedns.dns.question import Transport
+from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestError
+from kubedns.observe.metrics import Metrics
+from kubedns.plugins.bind import Options as BindOptions
+from kubedns.plugins.kubernetes import Options as KubernetesOptions
+from kubedns.plugins.order import LATER, ONCE_ONLY, PLUGINS, ROWS
+from kubedns.plugins.plugin import ClusterSource, Context, Plugin
+from kubedns.resolver.answercache import AnswerCache
+from kubedns.resolver.chain import Chain, make_chain
+from kubedns.resolver.resolver import Resolver
+from kubedns.resolver.responder import Responder
+from kubedns.server.interfaces import bound_hosts
+from kubedns.server.server import Server
+from kubedns.transport.sockets import ListenAddress
+from kubedns.transport.tcp import TcpListener
+from kubedns.transport.udp import UdpListener
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is no configuration of answers.
+
+    ``default_port``: of labels without one. ``cache_octets``: memory for finished answers. ``networks``: where laptop
+    mode makes up addresses.
+    """
+
+    default_port: int = 53
+    cache_octets: int = 48 << 20
+    networks: Networks = field(default_factory=Networks)
+
+
+def build_server(blocks: Sequence[ServerBlock], settings: Settings) -> Server:
+    """The server that ``blocks`` describe; nothing is read or bound yet.
+
+    Raises:
+        ConfigurationErrors: all faults of the blocks, in the order of their lines.
+    """
+    builder = _Builder(settings)
+    faults = [fault for block in blocks for fault in find_repeats(block, ONCE_ONLY)]
+    drafts = [builder.draft(block, faults) for block in blocks]
+    hosts = {id(draft.block): draft.hosts for draft in drafts}
+    faults += find_overlaps(blocks, settings.default_port, lambda block: hosts[id(block)])
+    if faults:
+        raise ConfigurationErrors(sorted(faults, key=lambda fault: fault.location.line if fault.location else 0))
+    return builder.server(drafts)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A server block with its options read. ``hosts``: the addresses it is bound to; none: all."""
+
+    block: ServerBlock
+    hosts: tuple[str, ...] = ()
+    plugins: list[Plugin] = field(default_factory=list)
+
+
+class _Builder:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._metrics = Metrics()
+        self._cache = AnswerCache(settings.cache_octets)
+        self._stores: dict[ClusterSource, Store] = {}
+        self._sources: list[ManifestSource] = []
+        # SOA serials start from the time of day, so that they do not go back when the server starts anew.
+        self._serial = int(time.time())  # noqa: TID251
+
+    def draft(self, block: ServerBlock, faults: list[ConfigurationError]) -> _Draft:
+        """Read the options of a block's plugins and make them, in chain order."""
+        draft = _Draft(block)
+        for address in block.addresses:
+            if address.scheme is not Scheme.DNS:
+                message = f"{address.scheme.value}:// is not served"
+                faults.append(ConfigurationError(message, location=address.location, remedy="use dns:// or no scheme"))
+        by_word: dict[str, list[Directive]] = {}
+        for directive in block.directives:
+            if directive.word.text in PLUGINS:
+                by_word.setdefault(directive.word.text, []).append(directive)
+            elif directive.word.text in LATER:
+                message = f"plugin `{directive.word.text}` is CoreDNS's and not built here yet"
+                faults.append(directive.word.fault(message, "leave the line out"))
+            else:
+                faults.append(unknown_plugin(directive.word, PLUGINS))
+        for row in ROWS:
+            for directive in by_word.get(row.word, ()):
+                try:
+                    self._add(draft, directive)
+                except ConfigurationErrors as error:
+                    faults += error.faults
+                except ConfigurationError as fault:
+                    faults.append(fault)
+        return draft
+
+    def _add(self, draft: _Draft, directive: Directive) -> None:
+        module = PLUGINS[directive.word.text].module()
+        options = read_options(module.Options, directive)
+        for warning in options.warnings:
+            _log.warning("%s", warning)
+        if isinstance(options, BindOptions):
+            draft.hosts += bound_hosts(options)
+            return
+        zones = tuple(dict.fromkeys(address.zone for address in draft.block.addresses))
+        folder = Path(draft.block.location.file).parent
+        if isinstance(options, KubernetesOptions):
+            _check_source(options, directive, folder)
+        context = Context(zones, lambda source: self._store(source, folder), _later, self._serial)
+        draft.plugins.append(module.make(options, context))
+
+    def _store(self, source: ClusterSource, folder: Path) -> Store:
+        paths = tuple(str(found_path(path, folder)) for path in source.manifests)
+        located = ClusterSource(paths, source.api, source.selector, source.pods)
+        store = self._stores.get(located)
+        if store is None:
+            store = self._stores[located] = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
+            store.subscribe(self._cache.drop)
+            options = ManifestOptions(paths, self._settings.networks)
+            if source.selector is not None:
+                options = ManifestOptions(paths, self._settings.networks, source.selector)
+            self._sources.append(ManifestSource(options, store, _report))
+        return store
+
+    def server(self, drafts: Sequence[_Draft]) -> Server:
+        """Put the chains of each listening address together."""
+        chains: dict[ListenAddress, list[Chain]] = {}
+        for draft in drafts:
+            ports = {address.port or self._settings.default_port for address in draft.block.addresses}
+            for port in sorted(ports):
+                zones = [
+                    address.zone
+                    for address in draft.block.addresses
+                    if (address.port or self._settings.default_port) == port
+                ]
+                chain = make_chain(dict.fromkeys(zones), draft.plugins)
+                for host in draft.hosts or ("0.0.0.0", "::"):
+                    chains.setdefault(ListenAddress(host, port), []).append(chain)
+        resolvers = {address: Resolver(found) for address, found in chains.items()}
+        return Server(resolvers, tuple(self._sources), self._cache, self._metrics, self._listeners)
+
+    def _listeners(self, address: ListenAddress, resolver: Resolver) -> tuple[UdpListener, TcpListener]:
+        """Sockets for one address, UDP and TCP."""
+        label = f"dns://{'' if address.is_wildcard else address.host}:{address.port}"
+        family = 2 if ":" in address.host else 1
+
+        def responder(transport: Transport) -> Responder:
+            counters = self._metrics.responder(label, transport.value, family)
+            return Responder(resolver, transport, self._cache, counters, random.random, time.monotonic)
+
+        udp = UdpListener(address, responder(Transport.UDP), self._metrics.transport(label, "udp"))
+        try:
+            tcp = TcpListener(address, responder(Transport.TCP), self._metrics.transport(label, "tcp"))
+        except BaseException:
+            udp.close()
+            raise
+        return udp, tcp
+
+
+def found_path(path: str, folder: Path) -> Path:
+    """The file or folder that a Corefile in ``folder`` names: beside it, else where the process was started."""
+    beside = folder / path
+    return beside if beside.exists() else Path(path)
+
+
+def _check_source(options: KubernetesOptions, directive: Directive, folder: Path) -> None:
+    if not options.manifests:
+        message = "kubernetes: there is nothing to read names from; an API server is not spoken to yet"
+        raise directive.word.fault(message, "add `manifests PATH` to its block")
+    faults = [
+        directive.word.fault(f"kubernetes manifests: no file or folder {path}", "write a path that exists")
+        for path in options.manifests
+        if not found_path(path, folder).exists()
+    ]
+    if faults:
+        raise ConfigurationErrors(faults)
+
+
+def _later(seconds: float, call: Callable[[], None]) -> None:
+    asyncio.get_running_loop().call_later(seconds, call)
+
+
+def _report(faults: Sequence[ManifestError]) -> None:
+    for fault in faults:
+        _log.error("%s", fault)
+    if not faults:
+        _log.info("every manifest can be read again")

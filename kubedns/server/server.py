@@ -1,0 +1,97 @@
+"""A server: a resolver for each listening address, the sources that feed them, and listeners when they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+
+from kubedns.cluster.sources.source import Source
+from kubedns.dns.names import Name
+from kubedns.errors import ListenError, ManifestError, NotServedError
+from kubedns.observe.metrics import Metrics
+from kubedns.plugins.kubernetes import Kubernetes
+from kubedns.records.cluster_zone import ClusterZone
+from kubedns.resolver.answercache import AnswerCache
+from kubedns.resolver.resolver import Resolver
+from kubedns.transport.sockets import ListenAddress
+from kubedns.transport.tcp import TcpListener
+from kubedns.transport.udp import UdpListener
+
+Listener = UdpListener | TcpListener
+MakeListeners = Callable[[ListenAddress, Resolver], tuple[Listener, ...]]
+
+
+class Server:
+    """What a configuration describes. ``resolvers`` by listening address; ``cache`` and ``metrics`` of the process."""
+
+    def __init__(
+        self,
+        resolvers: Mapping[ListenAddress, Resolver],
+        sources: Sequence[Source],
+        cache: AnswerCache,
+        metrics: Metrics,
+        make_listeners: MakeListeners,
+    ) -> None:
+        self.resolvers = resolvers
+        self.sources = sources
+        self.cache = cache
+        self.metrics = metrics
+        self._make_listeners = make_listeners
+
+    async def load(self) -> list[ManifestError]:
+        """Read every source once; what could not be used."""
+        return [fault for source in self.sources for fault in await source.load()]
+
+    def listeners(self) -> list[Listener]:
+        """Bound sockets for every address, UDP and TCP; none is left behind if one cannot be had.
+
+        Raises:
+            ListenError: an address cannot be listened on.
+        """
+        found: list[Listener] = []
+        with ExitStack() as stack:
+            for address, resolver in self.resolvers.items():
+                try:
+                    made = self._make_listeners(address, resolver)
+                except ListenError:
+                    # Every address of a family is none where the machine does not speak it.
+                    if address.host == "::" and len(self.resolvers) > 1 and not _speaks_ipv6():
+                        continue
+                    raise
+                for listener in made:
+                    stack.callback(listener.close)
+                found += made
+            stack.pop_all()
+        return found
+
+    def resolver_for(self, name: Name) -> Resolver:
+        """The resolver that serves ``name``.
+
+        Raises:
+            NotServedError: none does.
+        """
+        for resolver in self.resolvers.values():
+            if resolver.route(name) is not None:
+                return resolver
+        raise NotServedError(f"no server block serves {name}")
+
+    @property
+    def cluster_zones(self) -> tuple[ClusterZone, ...]:
+        """The cluster zones of all server blocks, each once."""
+        plugins = [
+            plugin
+            for resolver in self.resolvers.values()
+            for chain in resolver.chains
+            for plugin in chain.plugins
+            if isinstance(plugin, Kubernetes)
+        ]
+        return tuple(dict.fromkeys(plugin.zone for plugin in plugins))
+
+
+def _speaks_ipv6() -> bool:
+    """Whether the machine has IPv6 at all."""
+    try:
+        with open("/proc/net/if_inet6", encoding="ascii") as addresses:
+            return bool(addresses.read())
+    except OSError:
+        return False
