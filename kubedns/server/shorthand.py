@@ -1,0 +1,73 @@
+"""Flags of ``kubedns serve`` → the server block that a Corefile would give; whoever outgrows them can write it down.
+
+::
+
+    ZONE:PORT in-addr.arpa:PORT ip6.arpa:PORT {
+        bind ADDRESS...
+        errors
+        loadbalance
+        kubernetes {
+            manifests PATH...
+            pods verified
+        }
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kubedns.corefile.blocks import Directive, ServerAddress, ServerBlock, Word
+from kubedns.corefile.labels import read_label
+from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
+
+
+@dataclass(frozen=True, slots=True)
+class Shorthand:
+    """What the flags say: ``--manifests`` (files and folders), ``--zone``, ``--listen`` (addresses) and ``--port``."""
+
+    manifests: tuple[str, ...]
+    zone: str = "cluster.local"
+    listen: tuple[str, ...] = ("127.0.0.1",)
+    port: int = 1053
+
+
+def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
+    """The one server block for the cluster's names, forward and reverse.
+
+    Pods are ``verified``: the manifests name every pod there is, so a name that answers is a pod that exists, and a
+    slip in an address shows; the memory that a big cluster would save by ``insecure`` is nothing here.
+
+    Raises:
+        ConfigurationErrors: the zone is no zone.
+    """
+    lines = (
+        _line("bind", "--listen", flags.listen),
+        _line("errors"),
+        _line("loadbalance"),
+        Directive(
+            _word("kubernetes"),
+            block=(_line("manifests", "--manifests", flags.manifests), _line("pods", "", ("verified",))),
+            has_block=True,
+        ),
+    )
+    return (ServerBlock(_addresses(flags), lines, Location("--zone", word=flags.zone)),)
+
+
+def _addresses(flags: Shorthand) -> tuple[ServerAddress, ...]:
+    zones = [_word(flags.zone, "--zone"), _word("in-addr.arpa"), _word("ip6.arpa")]
+    try:
+        labels = [address for zone in zones for address in read_label(zone)]
+    except ConfigurationError as fault:
+        raise ConfigurationErrors([fault]) from fault
+    return tuple(ServerAddress(label.zone, port=flags.port, location=label.location) for label in labels)
+
+
+def _line(word: str, flag: str = "", arguments: Sequence[str] = ()) -> Directive:
+    return Directive(_word(word, flag), tuple(_word(argument, flag) for argument in arguments))
+
+
+def _word(text: str, flag: str = "") -> Word:
+    """A word that stands nowhere but in a flag; faults name that, and an empty one is not blamed on a variable."""
+    return Word(text, Location(flag or "kubedns serve", word=text), quoted=True)
