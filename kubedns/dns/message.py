@@ -29,6 +29,7 @@ MAX_MESSAGE_OCTETS = 65535
 _HEADER = Struct("!6H")
 _TYPE_CLASS = Struct("!2H")
 _RECORD = Struct("!2HIH")
+_TIMES = Struct("!5I")
 _OPT = Struct("!B2HIH")
 _OPTION = Struct("!2H")
 _QR, _AA, _TC, _RD, _CD = 0x8000, 0x0400, 0x0200, 0x0100, 0x0010
@@ -49,10 +50,10 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
     """
     question = query.question
     buffer = _Buffer()
-    buffer.data += bytes(_HEADER.size)
-    buffer.offset = _HEADER.size
+    data = buffer.data
+    data += bytes(_HEADER.size)
     buffer.encode_name(question.name.labels)
-    buffer.append(_TYPE_CLASS.pack(question.type, question.rdclass))
+    data += _TYPE_CLASS.pack(question.type, question.rdclass)
     opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, answer.extended_error)
     room = limit - len(opt)
     counts = [0, 0, 0]
@@ -69,9 +70,9 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
     cut = not complete and section < 2 and limit < MAX_MESSAGE_OCTETS
     flags = _QR | query.flags & (_RD | _CD) | answer.rcode & 0x0F
     flags |= (_AA if answer.authoritative else 0) | (_TC if cut else 0)
-    buffer.append(opt)
-    _HEADER.pack_into(buffer.data, 0, query.id, flags, 1, counts[0], counts[1], counts[2] + bool(opt))
-    return bytes(buffer.data)
+    data += opt
+    _HEADER.pack_into(data, 0, query.id, flags, 1, counts[0], counts[1], counts[2] + bool(opt))
+    return bytes(data)
 
 
 def write_rejection(rejected: Rejected) -> bytes:
@@ -86,29 +87,38 @@ def write_rejection(rejected: Rejected) -> bytes:
 
 
 class _Buffer(DNSBuffer):  # type: ignore[misc]  # dnslib has no types
-    """dnslib's buffer, which here knows how far a pointer reaches and can forget what did not fit."""
+    """dnslib's buffer, which here knows how far a pointer reaches and can forget what did not fit.
+
+    Our own code appends to ``data``; dnslib, which keeps count of the ``offset`` itself, is told of it by :meth:`lend`.
+    """
 
     names: dict[Labels, int]
+    data: bytearray
 
     def encode_name(self, name: dnslib.DNSLabel | Labels) -> None:
         """Append a name, compressed against the ones before it; no pointer reaches beyond octet 16,383."""
         labels = name if isinstance(name, tuple) else name.label
-        for position in range(len(labels)):
+        names, data = self.names, self.data
+        for position, label in enumerate(labels):
             suffix = labels[position:]
-            seen = self.names.get(suffix)
+            seen = names.get(suffix)
             if seen is not None:
-                self.append((0xC000 | seen).to_bytes(2))
+                data += (0xC000 | seen).to_bytes(2)
                 return
-            if self.offset <= _POINTERS_REACH:
-                self.names[suffix] = self.offset
-            label = labels[position]
-            self.append(bytes((len(label),)) + label)
-        self.append(b"\0")
+            if len(data) <= _POINTERS_REACH:
+                names[suffix] = len(data)
+            data.append(len(label))
+            data += label
+        data.append(0)
+
+    def lend(self) -> _Buffer:
+        """The buffer, for dnslib to go on at its end."""
+        self.offset = len(self.data)
+        return self
 
     def cut(self, octets: int) -> None:
         """Go back to a length of ``octets``."""
         del self.data[octets:]
-        self.offset = octets
         self.names = {suffix: at for suffix, at in self.names.items() if at < octets}
 
 
@@ -117,14 +127,15 @@ def _write_rrset(buffer: _Buffer, rrset: RRset, room: int, arrange: Arrange) -> 
     rdatas = rrset.rdatas if len(rrset.rdatas) == 1 else arrange(rrset.rdatas)
     if isinstance(rdatas[0], A | AAAA):
         return _write_addresses(buffer, rrset, rdatas, room)
+    data = buffer.data
     for count, rdata in enumerate(rdatas):
-        start = buffer.offset
+        start = len(data)
         buffer.encode_name(rrset.owner.labels)
-        buffer.append(_RECORD.pack(rdata.type, CLASS_IN, rrset.ttl, 0))
-        begin = buffer.offset
+        data += _RECORD.pack(rdata.type, CLASS_IN, rrset.ttl, 0)
+        begin = len(data)
         _pack_rdata(buffer, rdata)
-        buffer.update(begin - 2, "!H", buffer.offset - begin)
-        if buffer.offset > room:
+        data[begin - 2 : begin] = (len(data) - begin).to_bytes(2)
+        if len(data) > room:
             buffer.cut(start)
             return count
     return len(rdatas)
@@ -133,40 +144,40 @@ def _write_rrset(buffer: _Buffer, rrset: RRset, room: int, arrange: Arrange) -> 
 def _write_addresses(buffer: _Buffer, rrset: RRset, rdatas: Sequence[Rdata], room: int) -> int:
     addresses = [rdata.address for rdata in rdatas if isinstance(rdata, A | AAAA)]
     length = len(addresses[0])
-    start = buffer.offset
+    data = buffer.data
+    start = len(data)
     buffer.encode_name(rrset.owner.labels)
     # Every further record's owner is a pointer to the same place as the first one's, or to the first one itself.
-    owner = bytes(buffer.data[start : buffer.offset])
+    owner = bytes(data[start:])
     if owner[0] < 0xC0 and start <= _POINTERS_REACH:
         owner = (0xC000 | start).to_bytes(2)
     fixed = _RECORD.pack(rdatas[0].type, CLASS_IN, rrset.ttl, length)
     first = len(fixed) + length
-    if buffer.offset + first > room:
+    if len(data) + first > room:
         buffer.cut(start)
         return 0
-    fitting = 1 + min(len(addresses) - 1, (room - buffer.offset - first) // (len(owner) + first))
-    head = owner + fixed
-    buffer.append(fixed + head.join(addresses[:fitting]))
+    fitting = 1 + min(len(addresses) - 1, (room - len(data) - first) // (len(owner) + first))
+    data += fixed + (owner + fixed).join(addresses[:fitting])
     return fitting
 
 
 def _pack_rdata(buffer: _Buffer, rdata: Rdata) -> None:
     match rdata:
-        case A() | AAAA():
-            buffer.append(rdata.address)
         case CNAME() | NS() | PTR():
             buffer.encode_name(rdata.target.labels)
         case SRV():
             target = dnslib.DNSLabel(rdata.target.labels)
-            dnslib.SRV(rdata.priority, rdata.weight, rdata.port, target).pack(buffer)
+            dnslib.SRV(rdata.priority, rdata.weight, rdata.port, target).pack(buffer.lend())
         case SOA():
-            times = (rdata.serial, rdata.refresh, rdata.retry, rdata.expire, rdata.minimum)
-            mname, rname = dnslib.DNSLabel(rdata.mname.labels), dnslib.DNSLabel(rdata.rname.labels)
-            dnslib.SOA(mname, rname, times).pack(buffer)
+            buffer.encode_name(rdata.mname.labels)
+            buffer.encode_name(rdata.rname.labels)
+            buffer.data += _TIMES.pack(rdata.serial, rdata.refresh, rdata.retry, rdata.expire, rdata.minimum)
         case TXT():
-            dnslib.TXT(list(rdata.strings)).pack(buffer)
+            dnslib.TXT(list(rdata.strings)).pack(buffer.lend())
         case Opaque():
-            buffer.append(rdata.octets)
+            buffer.data += rdata.octets
+        case A() | AAAA():
+            buffer.data += rdata.address
         case _:
             assert_never(rdata)
 

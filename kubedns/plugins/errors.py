@@ -34,7 +34,7 @@ from kubedns.corefile.shapes import Group
 from kubedns.corefile.values import Choice, Duration, Pattern
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.question import Query
-from kubedns.plugins.plugin import Context, Later, Next
+from kubedns.plugins.plugin import Context, Later
 
 _log = logging.getLogger("plugin/errors")
 
@@ -95,10 +95,6 @@ class Errors:
         self._consolidations = consolidations
         self._later = later
         self._counts: dict[Consolidation, int] = {}
-
-    async def answer(self, query: Query, next_plugin: Next) -> Answer:
-        """The rest of the chain's answer, as it is."""
-        return await next_plugin(query)
 
     def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
         """Log a failure, or count it with its like."""

@@ -36,7 +36,7 @@ from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import type_name
-from kubedns.plugins.plugin import Context, Next
+from kubedns.plugins.plugin import Context
 
 _log = logging.getLogger("plugin/log")
 
@@ -133,10 +133,6 @@ class Log:
         self._names = names
         self._format = line_format
         self._classes = classes
-
-    async def answer(self, query: Query, next_plugin: Next) -> Answer:
-        """The rest of the chain's answer, as it is."""
-        return await next_plugin(query)
 
     def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
         """Write the line."""

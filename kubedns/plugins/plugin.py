@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from kubedns.cluster.lister import Lister
 from kubedns.cluster.selectors import LabelSelector
@@ -12,7 +12,7 @@ from kubedns.dns.answer import Answer
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 
-Next = Callable[[Query], Awaitable[Answer]]
+Next = Callable[[Query], Coroutine[Any, Any, Answer]]
 """The rest of the chain; its end is REFUSED."""
 
 Later = Callable[[float, Callable[[], None]], object]
@@ -20,15 +20,20 @@ Later = Callable[[float, Callable[[], None]], object]
 
 
 class Plugin(Protocol):
-    """One word at work. ``answer`` may answer, or ask ``next`` and change what comes back.
+    """One word at work; what it can do is told by the Protocols below."""
+
+    word: str
+
+
+@runtime_checkable
+class Answering(Plugin, Protocol):
+    """A plugin with a place in the chain: it answers, or asks the next one and changes what comes back.
 
     Nothing before a plugin's first wait may need a current task (asyncio.timeout, TaskGroup): transports drive the
     coroutine by hand and make a Task only once it suspends.
     """
 
-    word: str
-
-    async def answer(self, query: Query, next_plugin: Next) -> Answer:
+    def answer(self, query: Query, next_plugin: Next) -> Coroutine[Any, Any, Answer]:
         """The answer to ``query``."""
 
 

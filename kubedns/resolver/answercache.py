@@ -10,12 +10,12 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
-from kubedns.dns.answer import Answer, Key
+from kubedns.dns.answer import Answer, Key, Keys
 
 Serve = Callable[[], bytes]
 """Gives the octets of a response after its ID."""
 
-ENTRY_OCTETS = 1500
+ENTRY_OCTETS = 1600
 """What an entry costs in memory beside the octets of its query and responses."""
 _MAX_LOOKS = 1024
 """Answers looked at for one that may go; bounds the time that a single new answer can take."""
@@ -34,12 +34,14 @@ class Entry:
     """One finished answer: ``responses`` are served in turn, ``hits`` counts them.
 
     ``cost``: its share of the memory, in octets. ``report``: told how many hits there were since it was last told.
+    ``answer`` is kept only where somebody wants to hear of each response.
     """
 
-    __slots__ = ("answer", "cost", "hits", "key", "looked_at", "report", "reported", "serve", "table")
+    __slots__ = ("answer", "cost", "depends_on", "hits", "key", "looked_at", "report", "reported", "serve", "table")
 
-    def __init__(self, answer: Answer, responses: Iterable[bytes], cost: int, report: Callable[[int], None]) -> None:
-        self.answer = answer
+    def __init__(self, depends_on: Keys, responses: Iterable[bytes], cost: int, report: Callable[[int], None]) -> None:
+        self.depends_on = depends_on
+        self.answer: Answer | None = None
         self.hits = Hits()
         self.looked_at = 1  # the answer that filled the entry is no sign that it is in use
         self.reported = 0
@@ -99,7 +101,7 @@ class AnswerCache:
         table.answers[key] = entry.serve
         self._ring[entry] = None
         self._octets += entry.cost
-        for dependency in entry.answer.depends_on:
+        for dependency in entry.depends_on:
             self._by_key.setdefault(dependency, set()).add(entry)
         if expires is not None:
             self._sequence += 1
@@ -151,7 +153,7 @@ class AnswerCache:
         del self._ring[entry]
         del entry.table.entries[entry.key], entry.table.answers[entry.key]
         self._octets -= entry.cost
-        for dependency in entry.answer.depends_on:
+        for dependency in entry.depends_on:
             dependents = self._by_key.get(dependency)
             if dependents is not None:
                 dependents.discard(entry)

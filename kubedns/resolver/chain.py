@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from kubedns.dns.answer import Answer, refused
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Labels, Name
 from kubedns.dns.question import Query
-from kubedns.plugins.plugin import Next, Observer, Plugin
+from kubedns.plugins.plugin import Answering, Next, Observer, Plugin
 
 NOT_SERVED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no server block serves this name"))
 UNANSWERED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no plugin of the server block answers this name"))
@@ -34,16 +35,10 @@ def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
     ordered = tuple(plugins)
     call: Next = _unanswered
     for plugin in reversed(ordered):
-        call = _link(plugin, call)
+        if isinstance(plugin, Answering):
+            call = partial(plugin.answer, next_plugin=call)
     observers = tuple(plugin for plugin in ordered if isinstance(plugin, Observer))
     return Chain(tuple(zones), ordered, call, observers, any(each.observes_all for each in observers))
-
-
-def _link(plugin: Plugin, rest: Next) -> Next:
-    async def call(query: Query) -> Answer:
-        return await plugin.answer(query, rest)
-
-    return call
 
 
 async def _unanswered(query: Query) -> Answer:

@@ -96,22 +96,26 @@ class Responder:
         key = _cache_key(query, octets)
         entry = None if key is None else table.entries.get(key)
         is_fresh = entry is None
+        answer: Answer | None = None
         if entry is None:
             generation = self._cache.generation
             answer = await self._resolver.answer(query)
             if answer.silent:
                 return None
             entry = self._entry(query, answer, route.zone if route else _NO_ZONE)
+            if observed:
+                entry.answer = answer
             if key is not None and generation == self._cache.generation:
-                self._keep(table, key, entry, started)
+                self._keep(table, key, entry, answer, started)
         response = query.id.to_bytes(2) + entry.serve()
         if is_fresh and (key is None or table.entries.get(key) is not entry):
             entry.settle()
         seconds = self._clock() - started
         self._metrics.durations.add(seconds)
         for observer in route.chain.observers if route else ():
-            if is_fresh or observer.observes_all:
-                observer.observe(query, entry.answer, response, seconds)
+            heard = answer if is_fresh else entry.answer
+            if heard is not None and (is_fresh or observer.observes_all):
+                observer.observe(query, heard, response, seconds)
         return response
 
     def _entry(self, query: Query, answer: Answer, zone: str) -> Entry:
@@ -140,10 +144,9 @@ class Responder:
             query.edns is not None and query.edns.dnssec_ok,
         )
         report = partial(self._metrics.count, labels, query.octets, len(first) + 2)
-        return Entry(answer, responses, cost, report)
+        return Entry(answer.depends_on, responses, cost, report)
 
-    def _keep(self, table: Table, key: bytes, entry: Entry, now: float) -> None:
-        answer = entry.answer
+    def _keep(self, table: Table, key: bytes, entry: Entry, answer: Answer, now: float) -> None:
         if answer.varies_by_client or answer.lifetime_seconds == 0:
             return
         expires = None if answer.lifetime_seconds is None else now + answer.lifetime_seconds

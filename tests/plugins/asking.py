@@ -32,7 +32,7 @@ def ask(plugin: Plugin, query: Query, rest: Answer) -> Answer:
     chain = make_chain([parse_name(".")], [plugin, Rest(rest)])
     coroutine = chain.first(query)
     try:
-        coroutine.send(None)  # type: ignore[attr-defined]
+        coroutine.send(None)
     except StopIteration as stop:
         answer = stop.value
         assert isinstance(answer, Answer)

@@ -1,7 +1,7 @@
 from collections import Counter
 from itertools import repeat
 
-from kubedns.dns.answer import Answer, Key
+from kubedns.dns.answer import Key
 from kubedns.resolver.answercache import AnswerCache, Entry, Table
 
 COST = 1000
@@ -17,7 +17,7 @@ class Fixture:
         def report(count: int) -> None:
             self.hits[name] += count
 
-        entry = Entry(Answer(depends_on=frozenset(keys)), repeat(name.encode()), COST, report)
+        entry = Entry(frozenset(keys), repeat(name.encode()), COST, report)
         entry.serve()
         self.cache.keep(self.table, name.encode(), entry, expires)
         return entry

@@ -264,9 +264,6 @@ class Listener:
         self.observes_all = observes_all
         self.heard: list[tuple[str, int]] = []
 
-    async def answer(self, query: Query, next_plugin: Next) -> Answer:
-        return await next_plugin(query)
-
     def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
         self.heard.append((str(query.question), int(answer.rcode)))
 
