@@ -69,6 +69,8 @@ def _zones(word: Word, host: str) -> tuple[Name, ...]:
         name = parse_name(host)
     except BadNameError as error:
         raise word.fault(f"label `{word.text}` is no zone: {error}") from error
+    except UnicodeEncodeError as error:  # from an environment or a command line that is no UTF-8
+        raise word.fault(f"label `{word.text!a}` is no text") from error
     if any(_SEPARATORS.intersection(label) for label in name.labels):
         raise word.fault(f"label `{word.text}` is no zone", "write ZONE, ZONE:PORT or a network like 10.0.0.0/8")
     return (name,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import warnings
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
@@ -159,15 +160,17 @@ class Network(OneWord[AnyNetwork]):
 
 @dataclass(frozen=True, slots=True)
 class Pattern(OneWord[re.Pattern[str]]):
-    """A regular expression."""
+    """A regular expression; one that Python and Go would read differently, such as ``[[:alpha:]]``, is refused."""
 
     syntax: str = field(default="REGEXP", init=False)
 
     def convert(self, word: Word) -> re.Pattern[str]:
         """The compiled expression."""
         try:
-            return re.compile(word.text)
-        except (re.error, OverflowError, RecursionError) as error:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                return re.compile(word.text)
+        except (re.error, FutureWarning, OverflowError, RecursionError) as error:
             raise unfit(word, f"no regular expression: {error}") from error
 
 

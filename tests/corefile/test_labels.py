@@ -45,6 +45,7 @@ REFUSED = [
     (":53", "label `:53` names no zone; the zone `.` is all names"),
     ("dns://", "label `dns://` names no zone; the zone `.` is all names"),
     ("a..b", "label `a..b` is no zone: empty label in 'a..b'"),
+    ("\udcff.a", "label `'\\udcff.a'` is no text"),
     ("a:b", "label `a:b` is no zone; write ZONE, ZONE:PORT or a network like 10.0.0.0/8"),
     ("a b", "label `a b` is no zone; write ZONE, ZONE:PORT or a network like 10.0.0.0/8"),
     ("a,b", "label `a,b` is no zone; write ZONE, ZONE:PORT or a network like 10.0.0.0/8"),

@@ -78,6 +78,7 @@ REFUSED: list[tuple[OneWord[object], str, str]] = [
     (Address(), "10.0.0.0/8", "`10.0.0.0/8` is no address; write it like 10.0.0.1 or 2001:db8::1"),
     (Address(), "010.0.0.1", "`010.0.0.1` is no address; write it like 10.0.0.1 or 2001:db8::1"),
     (Network(), "10.0.0.0/33", "`10.0.0.0/33` is no network; write it like 10.0.0.0/8 or 2001:db8::/32"),
+    (Pattern(), "[[:alpha:]]", "`[[:alpha:]]` is no regular expression: Possible nested set at position 1"),
     (Pattern(), "a(", "`a(` is no regular expression: missing ), unterminated subpattern at position 1"),
 ]
 
