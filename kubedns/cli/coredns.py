@@ -1,34 +1,60 @@
-"""What CoreDNS's own flags ask for; the output has CoreDNS's form, for scripts read it."""
+"""Serving as CoreDNS would, by its own flags."""
 
 from __future__ import annotations
 
-import platform
+import asyncio
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
-from kubedns import __version__
 from kubedns.cli.coredns_flags import CorednsFlags
-from kubedns.cli.status import Status
+from kubedns.cli.coredns_output import version_lines, zone_lines
+from kubedns.cli.corefiles import read_corefile
+from kubedns.errors import ConfigurationError
+from kubedns.observe.logs import set_up
+from kubedns.server.build import Settings, build_server
+from kubedns.server.lifecycle import serve
+
+DEFAULT_COREFILE = "Corefile"
+DEFAULT_PORT = 53
 
 
-def run_as_coredns(flags: CorednsFlags) -> int:
-    """Do what ``flags`` ask for; gives the exit status."""
-    if flags.version:
-        click.echo(version_lines())
-    elif flags.plugins:
-        click.echo(plugin_lines())
-    return Status.DONE
+def serve_as_coredns(flags: CorednsFlags) -> None:
+    """Serve by ``flags`` until SIGTERM or Ctrl-C.
+
+    Raises:
+        KubednsError: no Corefile, a bad one, or an address that cannot be listened on.
+    """
+    if flags.conf is None and not Path(DEFAULT_COREFILE).exists():
+        raise ConfigurationError("there is no Corefile here", remedy="name one with -conf FILE")
+    set_up(time.monotonic, sys.stdout, logging.INFO)
+    port = DEFAULT_PORT if flags.port is None else flags.port
+    blocks = read_corefile(flags.conf or DEFAULT_COREFILE)
+    server = build_server(blocks, Settings(default_port=port))
+
+    def announce(_listeners: Sequence[str]) -> None:
+        if not flags.quiet:
+            click.echo("\n".join([*zone_lines(blocks, port), version_lines()]))
+
+    with _pid_in(flags.pidfile):
+        asyncio.run(serve(server, announce))
 
 
-def version_lines() -> str:
-    """``NAME-VERSION``, then what it runs on."""
-    system = f"{platform.system().lower()}/{platform.machine()}"
-    return f"kubedns-{__version__}\n{system}, {platform.python_implementation()} {platform.python_version()}"
-
-
-def plugin_lines() -> str:
-    """Every word of the Corefile, as ``dns.WORD``."""
-    from kubedns.plugins.order import PLUGINS
-
-    words = "\n".join(f"  dns.{word}" for word in sorted(PLUGINS))
-    return f"Server types:\n  dns\n\nOther plugins:\n{words}"
+@contextmanager
+def _pid_in(file: str | None) -> Iterator[None]:
+    """The process's number stands in ``file`` as long as the block lasts."""
+    if file is None:
+        yield
+        return
+    path = Path(file)
+    path.write_text(f"{os.getpid()}\n")
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)

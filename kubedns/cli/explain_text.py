@@ -10,9 +10,11 @@ from rich.text import Text
 from kubedns.cli.explanation import Asked, Explanation, Tried
 from kubedns.cli.keeping import kept
 from kubedns.cli.search_list import Outcome
-from kubedns.dns.rdata import type_name
+from kubedns.dns.answer import Answer
+from kubedns.dns.rdata import SOA, RecordType, type_name
 from kubedns.resolver.trace import Event, NearMiss, Rule, Step, UsedObject
 
+_ANY_WILL_DO = (RecordType.ANY, RecordType.CNAME)
 _INDENT = 4
 _LABEL_COLUMNS = 8
 _STYLES = {
@@ -65,9 +67,19 @@ def _details(tried: Tried) -> Iterator[Text]:
     for rrset in answer.additional:
         for line in rrset.lines():
             yield _detail("also", line)
+    if answer.is_denial:
+        yield _detail("denial", f"clients may remember it for {_denial_seconds(answer)} s (RFC 2308 5)")
     if answer.extended_error is not None:
         yield _detail("error", f"{answer.extended_error.text} (RFC 8914, code {answer.extended_error.code})", "red")
     yield _detail("kept", kept(answer))
+
+
+def _denial_seconds(answer: Answer) -> int:
+    """How long a client may keep the denial: by the TTL and the last field of its SOA, whichever is less."""
+    return min(
+        (min(rrset.ttl, soa.minimum) for rrset in answer.authority for soa in rrset.rdatas if isinstance(soa, SOA)),
+        default=0,
+    )
 
 
 def _event(event: Event) -> Text:
@@ -90,11 +102,14 @@ def _detail(label: str, text: str, style: str = "") -> Text:
 
 
 def _conclusion(explanation: Explanation) -> Text:
-    if explanation.found:
-        left = len(explanation.not_tried)
-        rest = f"; the {left} names after it are not asked for" if left > 1 else ""
-        rest = "; the name after it is not asked for" if left == 1 else rest
-        return Text(f"Answered by {explanation.tried[-1].candidate.name}{rest}.")
     rtype, count = type_name(explanation.asked.type), len(explanation.tried)
-    names = "the one name" if count == 1 else f"any of the {count} names"
-    return Text(f"Not found: no {rtype} record under {names} asked for.")
+    if not explanation.found:
+        names = "the one name" if count == 1 else f"any of the {count} names"
+        return Text(f"Not found: no {rtype} record under {names} asked for")
+    last, left = explanation.tried[-1], len(explanation.not_tried)
+    rest = f"; {left} more in the search list {'is' if left == 1 else 'are'} not asked for" if left else ""
+    has_type = explanation.asked.type in _ANY_WILL_DO or any(
+        rrset.type == explanation.asked.type for rrset in last.answer.answer
+    )
+    alias = "" if has_type else f" by an alias alone, whose {rtype} records are to be asked for elsewhere"
+    return Text(f"Answered under {last.candidate.name}{alias}{rest}")

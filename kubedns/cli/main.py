@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from kubedns.cli.coredns_flags import CorednsFlags, coredns_flags
+from kubedns.cli.coredns_output import plugin_lines, version_lines
 from kubedns.cli.program import LazyCommand, Program
 from kubedns.cli.status import Status
 
@@ -29,6 +30,9 @@ Without a command it serves as CoreDNS would, by the flags below or by ./Corefil
 
 class _Kubedns(Program):
     table = (
+        LazyCommand("serve", "Answer queries, from manifests or by a Corefile."),
+        LazyCommand("explain", "Tell how a name as typed in a pod is answered, and why."),
+        LazyCommand("records", "List every name there is."),
         LazyCommand("query", "Ask a DNS server."),
         LazyCommand("version", "Print the version."),
         LazyCommand("completion", "Print the completion script of a shell."),
@@ -57,9 +61,21 @@ def kubedns(ctx: click.Context, /, debug: bool, **given: object) -> int:
     if not flags.any_given and not Path("Corefile").exists():
         click.echo(ctx.get_help())
         return Status.DONE
-    from kubedns.cli.coredns import run_as_coredns
+    _run_as_coredns(flags)
+    return Status.DONE
 
-    return run_as_coredns(flags)
+
+def _run_as_coredns(flags: CorednsFlags) -> None:
+    if flags.version:
+        click.echo(version_lines())
+    elif flags.plugins:
+        from kubedns.plugins.order import PLUGINS
+
+        click.echo(plugin_lines(PLUGINS))
+    else:
+        from kubedns.cli.coredns import serve_as_coredns
+
+        serve_as_coredns(flags)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -25,12 +25,13 @@ from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
 
 @dataclass(frozen=True, slots=True)
 class Shorthand:
-    """What the flags say: ``--manifests`` (files and folders), ``--zone``, ``--listen`` (addresses) and ``--port``."""
+    """What the flags say: ``--manifests`` (paths), ``--zone``, ``--listen`` (addresses), ``--port`` and ``--ttl``."""
 
     manifests: tuple[str, ...]
     zone: str = "cluster.local"
     listen: tuple[str, ...] = ("127.0.0.1",)
     port: int = 1053
+    ttl: int | None = None
 
 
 def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
@@ -48,11 +49,16 @@ def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
         _line("loadbalance"),
         Directive(
             _word("kubernetes"),
-            block=(_line("manifests", "--manifests", flags.manifests), _line("pods", "", ("verified",))),
+            block=_cluster(flags),
             has_block=True,
         ),
     )
     return (ServerBlock(_addresses(flags), lines, Location("--zone", word=flags.zone)),)
+
+
+def _cluster(flags: Shorthand) -> tuple[Directive, ...]:
+    lines = (_line("manifests", "--manifests", flags.manifests), _line("pods", "", ("verified",)))
+    return lines if flags.ttl is None else (*lines, _line("ttl", "--ttl", (str(flags.ttl),)))
 
 
 def _addresses(flags: Shorthand) -> tuple[ServerAddress, ...]:

@@ -42,12 +42,12 @@ def test_quick_answers_import_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_completion_names_commands_and_imports_nothing_heavy() -> None:
-    asked = {"_KUBEDNS_COMPLETE": "bash_complete", "COMP_WORDS": "kubedns vers", "COMP_CWORD": "1"}
+    asked = {"_KUBEDNS_COMPLETE": "bash_complete", "COMP_WORDS": "kubedns ex", "COMP_CWORD": "1"}
     done = subprocess.run(
         [sys.executable, "-m", "kubedns"], capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, **asked},
     )  # fmt: skip
-    assert done.stdout == "plain,version\n"
+    assert done.stdout == "plain,explain\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,0 +1,101 @@
+"""Flags that say which cluster a command is about: a folder of manifests, or what a Corefile names."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import click
+
+from kubedns.cli.corefiles import read_corefile
+from kubedns.cluster.allocation import Network
+from kubedns.cluster.workloads import Networks
+from kubedns.corefile.blocks import ServerBlock
+from kubedns.server.build import Settings
+from kubedns.server.shorthand import Shorthand, server_blocks
+
+OWN_PORT = 1053
+"""Where manifests are served unless told otherwise: no privileges are needed, and no other resolver is there."""
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFlags:
+    """The flags as given. ``zone`` and ``ttl`` go with ``manifests``; the networks with any manifests.
+
+    Raises:
+        click.UsageError: neither manifests nor a Corefile are named, or both.
+    """
+
+    manifests: tuple[str, ...]
+    conf: str | None
+    zone: str | None
+    ttl: int | None
+    service_cidr: tuple[Network, ...]
+    pod_cidr: tuple[Network, ...]
+
+    def __post_init__(self) -> None:
+        if bool(self.manifests) == bool(self.conf):
+            raise click.UsageError("give either --manifests PATH or --conf COREFILE")
+        if self.conf and (self.zone or self.ttl is not None):
+            raise click.UsageError(
+                "--zone and --ttl go with --manifests; in a Corefile they stand in its server blocks"
+            )
+
+    def blocks(self, listen: Sequence[str] = ("127.0.0.1",), port: int = OWN_PORT) -> tuple[ServerBlock, ...]:
+        """The server blocks; with manifests they listen as told, a Corefile says it itself.
+
+        Raises:
+            ConfigurationErrors: the Corefile or the zone has faults; all of them.
+        """
+        if self.conf:
+            return read_corefile(self.conf)
+        zone = self.zone or "cluster.local"
+        return server_blocks(Shorthand(self.manifests, zone, tuple(listen), port, self.ttl))
+
+    def settings(self, port: int = 53) -> Settings:
+        """What is no matter of a Corefile. ``port``: of server blocks that name none."""
+        defaults = Networks()
+        networks = Networks(self.service_cidr or defaults.services, self.pod_cidr or defaults.pods)
+        return Settings(default_port=port, networks=networks)
+
+
+def cluster_options(command: Decorated) -> Decorated:
+    """Give a command the flags, as ``flags``."""
+    names = [each.name for each in fields(ClusterFlags)]
+
+    @functools.wraps(command)
+    def collected(**given: Any) -> object:  # noqa: ANN401 - click hands over what it has read
+        flags = ClusterFlags(**{name: given.pop(name) for name in names})
+        return command(flags=flags, **given)
+
+    for option in reversed(_OPTIONS):
+        collected = option(collected)
+    return collected  # type: ignore[return-value] # it takes the flags one by one, as click needs it
+
+
+def _networks(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[Network, ...]:
+    try:
+        return tuple(map(ipaddress.ip_network, values))
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--manifests", multiple=True, metavar="PATH", help="File or folder of manifests; repeatable."),
+    click.option("--conf", metavar="COREFILE", help="Corefile, in place of --manifests."),
+    click.option("--zone", help="Zone of the manifests' cluster. [default: cluster.local]"),
+    click.option("--ttl", type=click.IntRange(0, 3600), metavar="SECONDS", help="TTL of its records. [default: 5]"),
+    click.option(
+        "--service-cidr", callback=_networks, multiple=True, metavar="CIDR",
+        help="Network that addresses of Services are made up from; one for each family. [default: 10.96.0.0/12]",
+    ),
+    click.option(
+        "--pod-cidr", callback=_networks, multiple=True, metavar="CIDR",
+        help="The same for Pods. [default: 10.244.0.0/16]",
+    ),
+)  # fmt: skip

@@ -1,0 +1,30 @@
+"""Corefiles as commands read them: from disk or standard input, warnings told on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from kubedns.corefile.blocks import ServerBlock
+from kubedns.corefile.parser import parse_corefile
+from kubedns.server.files import DiskFiles, load_corefile
+
+STDIN = "stdin"
+"""What CoreDNS calls the configuration that comes in by standard input."""
+
+
+def read_corefile(file: str) -> tuple[ServerBlock, ...]:
+    """The server blocks of a Corefile; ``stdin`` is read to its end.
+
+    Raises:
+        ConfigurationErrors: it cannot be read, or has faults; all of them.
+    """
+    if file == STDIN:
+        corefile = parse_corefile(sys.stdin.read(), file, DiskFiles(), os.environ)
+    else:
+        corefile = load_corefile(file, os.environ)
+    for warning in corefile.warnings:
+        click.echo(f"kubedns: warning: {warning}", err=True)
+    return corefile.blocks

@@ -1,0 +1,43 @@
+"""What to try on a server that has just begun: commands with names that it answers."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from kubedns.cluster.objects import Service
+from kubedns.records.cluster_zone import ClusterZone
+from kubedns.transport.sockets import ListenAddress
+
+_SHOWN = 3
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """How the server was started: ``program`` as a shell finds it, the first address, the manifests served."""
+
+    program: str
+    address: ListenAddress
+    manifests: Sequence[str]
+
+
+def examples(cluster: ClusterZone, surroundings: Surroundings) -> Iterator[str]:
+    """Command lines; those of the program itself only where manifests are served."""
+    zone = next((str(zone.name).rstrip(".") for zone in cluster.zones if not zone.is_reverse), None)
+    services = sorted(cluster.lister.services(), key=lambda service: (service.namespace, service.name))
+    address = surroundings.address
+    for service in islice(services, _SHOWN if zone else 0):
+        host = _LOOPBACK.get(address.host, address.host)
+        yield f"dig @{host} -p {address.port} {service.name}.{service.namespace}.svc.{zone}"
+    if surroundings.manifests and services:
+        where = " ".join(f"--manifests {shlex.quote(path)}" for path in surroundings.manifests)
+        yield f"{surroundings.program} explain {_as_typed(services[0])} {where}"
+        yield f"{surroundings.program} records {where}"
+
+
+def _as_typed(service: Service) -> str:
+    """A Service's name as a pod types it, with the pod's namespace where it is not the default one."""
+    return service.name if service.namespace == "default" else f"{service.name} --namespace {service.namespace}"

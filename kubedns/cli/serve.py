@@ -1,0 +1,58 @@
+"""``kubedns serve``: the server, from a folder of manifests or by a Corefile."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from kubedns import __version__
+from kubedns.cli.cluster_options import OWN_PORT, ClusterFlags, cluster_options
+from kubedns.cli.examples import Surroundings, examples
+from kubedns.observe.logs import set_up
+from kubedns.server.build import build_server
+from kubedns.server.lifecycle import serve
+
+
+@click.command("serve")
+@cluster_options
+@click.option(
+    "--listen", multiple=True, metavar="ADDRESS", help="Address to listen on; repeatable. [default: 127.0.0.1]"
+)
+@click.option(
+    "--port", type=click.IntRange(1, 65535), help=f"Port; with --conf of labels without one. [default: {OWN_PORT}; 53]"
+)
+@click.option("-q", "--quiet", is_flag=True, help="Log only what goes wrong, and do not say what to try.")
+def command(*, flags: ClusterFlags, listen: Sequence[str], port: int | None, quiet: bool) -> None:
+    """Answer queries until SIGTERM or Ctrl-C.
+
+    With --manifests it serves Services, Deployments, StatefulSets and what else is there as a cluster would, and
+    follows edits of the files. With --conf it serves by a Corefile.
+    """
+    if flags.conf and listen:
+        raise click.UsageError("--listen goes with --manifests; in a Corefile it is a `bind` line")
+    set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO)
+    server = build_server(flags.blocks(listen or ("127.0.0.1",), port or OWN_PORT), flags.settings(port or 53))
+
+    def announce(listeners: Sequence[str]) -> None:
+        if quiet:
+            return
+        click.echo(f"kubedns {__version__} answers on {', '.join(listeners)}", err=True)
+        surroundings = Surroundings(_program(), next(iter(server.resolvers)), flags.manifests)
+        for cluster in server.cluster_zones[:1]:
+            for line in examples(cluster, surroundings):
+                click.echo(f"  {line}", err=True)
+
+    asyncio.run(serve(server, announce))
+
+
+def _program() -> str:
+    """The program as the shell that started it finds it."""
+    called = Path(sys.argv[0])
+    return "kubedns" if called.name != "kubedns" or shutil.which("kubedns") else str(called)
