@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from tests.house.tree import dotted, modules, syntax_tree
 
-Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+Defined = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+Documented = ast.Module | Defined
 
 
 def test_everything_public_has_a_docstring() -> None:
@@ -22,7 +23,11 @@ def undocumented(node: Documented, name: str) -> Iterator[str]:
         yield name
     if isinstance(node, ast.Module | ast.ClassDef):
         for child in node.body:
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not child.name.startswith(
-                "_"
-            ):
+            if isinstance(child, Defined) and not is_exempt(child):
                 yield from undocumented(child, f"{name}.{child.name}")
+
+
+def is_exempt(node: Defined) -> bool:
+    """Private, or one of the overloads of what is documented once."""
+    is_overload = any(isinstance(each, ast.Name) and each.id == "overload" for each in node.decorator_list)
+    return node.name.startswith("_") or is_overload
