@@ -56,6 +56,7 @@ def set_up(clock: Callable[[], float], stream: TextIO = sys.stdout, level: int =
     handler = logging.StreamHandler(stream)
     handler.setFormatter(LineFormatter())
     handler.addFilter(FloodLimit(clock))
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from watchfiles import awatch
+from watchfiles import Change, awatch
 
 from kubedns.cluster.allocation import NoRoomError
 from kubedns.cluster.objects import Object
@@ -22,7 +22,7 @@ from kubedns.cluster.workloads import Networks, Written, expand
 from kubedns.errors import Location, ManifestError
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_LOOK_AGAIN_MILLISECONDS = 500
+_LOOK_AGAIN_MILLISECONDS = 2000
 """Files are also looked at unasked, for a mount or a link may keep its changes from inotify."""
 _log = logging.getLogger(__name__)
 
@@ -72,14 +72,16 @@ class ManifestSource:
     async def run(self) -> None:
         """Follow changes until cancelled."""
         folders, deep = self._folders()
-        async for _ in awatch(
+        changes = awatch(
             *folders,
-            debounce=100,
-            step=20,
+            watch_filter=_is_manifest,
+            debounce=200,
+            step=100,
             rust_timeout=_LOOK_AGAIN_MILLISECONDS,
             yield_on_timeout=True,
             recursive=deep,
-        ):
+        )
+        async for _ in changes:
             try:
                 await self._look()
             except Exception:
@@ -169,6 +171,11 @@ def _files_below(root: Path) -> Iterator[Path]:
         for name in sorted(names):
             if name.endswith(SUFFIXES) and not name.startswith("."):
                 yield Path(folder, name)
+
+
+def _is_manifest(_change: Change, path: str) -> bool:
+    """Whether a change in a watched folder can matter: our own log may well be written beside the manifests."""
+    return path.endswith(SUFFIXES) or os.path.basename(path).startswith("..")
 
 
 def _unreadable(path: Path, error: OSError) -> ManifestError:
