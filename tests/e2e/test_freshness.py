@@ -20,6 +20,7 @@ from kubedns.dns.question import Transport
 from kubedns.observe.metrics import Metrics
 from kubedns.plugins.kubernetes import Kubernetes
 from kubedns.plugins.loadbalance import LoadBalance
+from kubedns.plugins.plugin import Plugin
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.options import RecordOptions
 from kubedns.resolver.answercache import AnswerCache
@@ -100,7 +101,7 @@ async def serve(port: int, change: Callable[[Store], Coroutine[None, None, None]
     store.subscribe(cache.drop)
     store.upsert(Service("shop", "db", (), (), is_headless=True))
     change_all(store, 0)
-    plugins = [LoadBalance(()), Kubernetes(ClusterZone(RecordOptions(zones=(ZONE,)), store), (), store)]
+    plugins: list[Plugin] = [LoadBalance(()), Kubernetes(ClusterZone(RecordOptions(zones=(ZONE,)), store), (), store)]
     resolver = Resolver([make_chain([ZONE], plugins)])
     metrics = Metrics()
     counters = metrics.responder("", "udp", 1)
