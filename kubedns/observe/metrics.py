@@ -78,7 +78,6 @@ class ResponderMetrics:
     request_octets: Histogram = field(default_factory=lambda: Histogram(SIZE_OCTETS))
     response_octets: Histogram = field(default_factory=lambda: Histogram(SIZE_OCTETS))
     durations: Histogram = field(default_factory=lambda: Histogram(DURATION_SECONDS))
-    panics: int = 0
 
     def count(self, labels: Labels, request_octets: int, response_octets: int, count: int) -> None:
         """``count`` responses alike were sent."""
@@ -111,10 +110,11 @@ class TransportMetrics:
 
 @dataclass(slots=True)
 class Metrics:
-    """Everything that the process counts."""
+    """Everything that the process counts. ``panics``: queries that an error in the program answered with SERVFAIL."""
 
     responders: list[ResponderMetrics] = field(default_factory=list)
     transports: list[TransportMetrics] = field(default_factory=list)
+    panics: int = 0
 
     def transport(self, server: str, proto: str) -> TransportMetrics:
         """New counters for one listener's troubles."""

@@ -12,6 +12,7 @@ from kubedns.dns.question import Client, Query, Question
 from kubedns.dns.rdata import RecordType
 from kubedns.dns.rrset import CLASS_IN
 from kubedns.dns.trace import NO_TRACE, Trace
+from kubedns.observe.metrics import Metrics
 from kubedns.resolver.aliases import completed
 from kubedns.resolver.chain import NOT_SERVED, Chain, Route, Routes
 
@@ -21,11 +22,11 @@ _TRANSFER = refused(ExtendedError(ErrorCode.OTHER, "zone transfers are off"))
 
 
 class Resolver:
-    """Answers questions by the server blocks of one listening address. ``panics`` counts errors in the program."""
+    """Answers questions by the server blocks of one listening address."""
 
-    def __init__(self, chains: Iterable[Chain]) -> None:
+    def __init__(self, chains: Iterable[Chain], metrics: Metrics) -> None:
         self.chains = tuple(chains)
-        self.panics = 0
+        self._metrics = metrics
         self._routes = Routes(self.chains)
 
     def route(self, name: Name) -> Route | None:
@@ -43,7 +44,7 @@ class Resolver:
             answer = await self._routed(query)
             return answer if answer.follow is None else await completed(query, answer, self._routed)
         except Exception:
-            self.panics += 1
+            self._metrics.panics += 1
             _log.exception("error while answering %s", question)
             return servfail(ErrorCode.OTHER, "error in the server")
 

@@ -154,7 +154,7 @@ class _Builder:
                 chain = make_chain(dict.fromkeys(zones), draft.plugins)
                 for host in draft.hosts or ("0.0.0.0", "::"):
                     chains.setdefault(ListenAddress(host, port), []).append(chain)
-        resolvers = {address: Resolver(found) for address, found in chains.items()}
+        resolvers = {address: Resolver(found, self._metrics) for address, found in chains.items()}
         return Server(resolvers, tuple(self._sources), self._cache, self._metrics, self._listeners)
 
     def _listeners(self, address: ListenAddress, resolver: Resolver) -> tuple[UdpListener, TcpListener]:

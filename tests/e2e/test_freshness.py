@@ -102,8 +102,8 @@ async def serve(port: int, change: Callable[[Store], Coroutine[None, None, None]
     store.upsert(Service("shop", "db", (), (), is_headless=True))
     change_all(store, 0)
     plugins: list[Plugin] = [LoadBalance(()), Kubernetes(ClusterZone(RecordOptions(zones=(ZONE,)), store), (), store)]
-    resolver = Resolver([make_chain([ZONE], plugins)])
     metrics = Metrics()
+    resolver = Resolver([make_chain([ZONE], plugins)], metrics)
     counters = metrics.responder("", "udp", 1)
     responder = Responder(resolver, Transport.UDP, cache, counters, random.random, time.monotonic)
     listener = UdpListener(ListenAddress("127.0.0.1", port), responder, metrics.transport("", "udp"))

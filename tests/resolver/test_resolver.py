@@ -86,7 +86,7 @@ class Server:
         self.cache = AnswerCache(1 << 20)
         self.metrics = Metrics()
         self.now = 100.0
-        self.resolver = Resolver([make_chain([ZONE], [*plugins, self.table])])
+        self.resolver = Resolver([make_chain([ZONE], [*plugins, self.table])], self.metrics)
         counters = self.metrics.responder("dns://:53", transport.value, 1)
         chance = random.Random(1)
         self.responder = Responder(
@@ -134,6 +134,15 @@ def test_answers(name: str, rdtype: str, rcode: str, records: list[str], authori
     assert dns.rcode.to_text(response.rcode()) == rcode
     assert addresses(response) == records
     assert bool(response.flags & dns.flags.AA) is authoritative
+
+
+def test_an_error_in_a_plugin_is_counted_and_told_once_it_happens(caplog: pytest.LogCaptureFixture) -> None:
+    server = Server()
+    server.ask("raise.test.")
+    assert server.metrics.panics == 1
+    (record,) = caplog.records
+    assert "raise.test. A" in record.getMessage()
+    assert record.exc_info
 
 
 def test_other_classes_are_refused_before_any_plugin() -> None:
