@@ -20,6 +20,8 @@ from kubedns.server.shorthand import Shorthand, server_blocks
 OWN_PORT = 1053
 """Where manifests are served unless told otherwise: no privileges are needed, and no other resolver is there."""
 
+_FEWEST_ADDRESSES = 4  # the first and the last of a network are given to nobody
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -80,9 +82,13 @@ def cluster_options(command: Decorated) -> Decorated:
 
 def _networks(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[Network, ...]:
     try:
-        return tuple(map(ipaddress.ip_network, values))
+        networks = tuple(map(ipaddress.ip_network, values))
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from error
+    for network in networks:
+        if network.num_addresses < _FEWEST_ADDRESSES:
+            raise click.BadParameter(f"{network} has no room for addresses; take a larger network", ctx, param)
+    return networks
 
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (

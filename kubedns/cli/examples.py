@@ -26,12 +26,13 @@ class Surroundings:
 
 def examples(cluster: ClusterZone, surroundings: Surroundings) -> Iterator[str]:
     """Command lines; those of the program itself only where manifests are served."""
-    zone = next((str(zone.name).rstrip(".") for zone in cluster.zones if not zone.is_reverse), None)
+    zone = next((zone.name for zone in cluster.zones if not zone.is_reverse), None)
     services = sorted(cluster.lister.services(), key=lambda service: (service.namespace, service.name))
     address = surroundings.address
-    for service in islice(services, _SHOWN if zone else 0):
+    for service in islice(services, 0 if zone is None else _SHOWN):
         host = _LOOPBACK.get(address.host, address.host)
-        yield f"dig @{host} -p {address.port} {service.name}.{service.namespace}.svc.{zone}"
+        name = f"{service.name}.{service.namespace}.svc.{zone}".rstrip(".")
+        yield f"dig @{host} -p {address.port} {name}"
     if surroundings.manifests and services:
         where = " ".join(f"--manifests {shlex.quote(path)}" for path in surroundings.manifests)
         yield f"{surroundings.program} explain {_as_typed(services[0])} {where}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 
 import click
@@ -27,7 +28,15 @@ from kubedns.resolver.trace import RecordingTrace
 from kubedns.server.server import Server
 
 _CLIENT = Client(bytes([127, 0, 0, 1]), "127.0.0.1", 0, Transport.UDP)
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _CLUSTER_DOMAIN = parse_name("cluster.local.")
+
+
+def _namespace(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """A namespace's name is one label (RFC 1123), as the API server demands."""
+    if not _LABEL.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no name of a namespace", ctx, param)
+    return value
 
 
 def _domains(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> tuple[Name, ...]:
@@ -41,7 +50,9 @@ def _domains(ctx: click.Context, param: click.Parameter, values: Sequence[str]) 
 @click.argument("name")
 @click.argument("type_", metavar="[TYPE]", required=False)
 @cluster_options
-@click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of the pod that asks.")
+@click.option(
+    "-n", "--namespace", callback=_namespace, default="default", show_default=True, help="Namespace of the pod."
+)
 @click.option("--search", callback=_domains, multiple=True, help="Search domain; repeatable. [default: a pod's]")
 @click.option("--ndots", type=click.IntRange(0, 15), default=POD_NDOTS, show_default=True, help="As in resolv.conf.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)

@@ -155,6 +155,8 @@ def test_a_broken_document_is_told_and_the_rest_goes_on(folder: Path, capsys: py
         (["records", "--manifests", "k8s", "--only", "a..b"], "empty label"),
         (["records", "--manifests", "k8s", "--zone", "a..b"], "a..b"),
         (["records", "--manifests", "k8s", "--service-cidr", "10.0.0.0/99"], "10.0.0.0/99"),
+        (["records", "--manifests", "k8s", "--pod-cidr", "10.0.0.0/31"], "no room"),
+        (["explain", "web", "--manifests", "k8s", "-n", "a.b"], "'a.b' is no name of a namespace"),
         (["explain", "a..b", "--manifests", "k8s"], "empty label"),
         (["explain", "web", "--search", "a..b", "--manifests", "k8s"], "empty label"),
         (["serve", "--manifests", "k8s", "--listen", "192.0.2.1"], "192.0.2.1"),

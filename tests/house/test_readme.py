@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from kubedns.cli.main import kubedns
+from kubedns.cli.main import kubedns, main
 from tests.house.tree import ROOT
 
 README = (ROOT / "README.md").read_text()
@@ -52,6 +52,20 @@ def test_a_command_of_the_readme_exists_with_its_options(words: list[str]) -> No
 @pytest.mark.parametrize("words", list(commands(README, "make")), ids=" ".join)
 def test_a_target_of_the_readme_exists(words: list[str]) -> None:
     assert set(words) <= TARGETS
+
+
+def sessions() -> dict[str, str]:
+    """What the README shows after each ``$ kubedns explain ...``."""
+    blocks = [block for block, _ in SPAN.findall(README) if block.startswith("$ kubedns explain ")]
+    return dict(block.removeprefix("$ ").split("\n", 1) for block in blocks)
+
+
+def test_a_session_of_the_readme_is_real(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    assert sessions()
+    for command, shown in sessions().items():
+        assert main(shlex.split(command)[1:]) == 0
+        assert capsys.readouterr().out == shown
 
 
 def test_the_makefile_has_what_people_expect_and_says_so() -> None:
