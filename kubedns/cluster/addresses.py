@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
@@ -52,12 +53,16 @@ class Owners(Generic[Owner]):
 
 
 class Blocks:
-    """How many addresses there are in each block of 256, so that few places are searched for a prefix."""
+    """How many addresses there are in each block of 256, and the blocks in order, so that a prefix is found by halving.
 
-    __slots__ = ("_counts",)
+    An address costs one count; only the first and the last of a block move anything in the order.
+    """
+
+    __slots__ = ("_counts", "_ordered")
 
     def __init__(self) -> None:
         self._counts: dict[bytes, int] = {}
+        self._ordered: dict[int, list[bytes]] = {4: [], 16: []}
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -65,7 +70,10 @@ class Blocks:
     def add(self, address: bytes) -> None:
         """Count one more address."""
         block = address[:-1]
-        self._counts[block] = self._counts.get(block, 0) + 1
+        count = self._counts.get(block, 0)
+        if not count:
+            insort(self._ordered[len(address)], block)
+        self._counts[block] = count + 1
 
     def remove(self, address: bytes) -> None:
         """Count one address less."""
@@ -73,26 +81,18 @@ class Blocks:
         count = self._counts[block] - 1
         if count:
             self._counts[block] = count
-        else:
-            del self._counts[block]
+            return
+        del self._counts[block]
+        ordered = self._ordered[len(address)]
+        del ordered[bisect_left(ordered, block)]
 
     def candidates(self, prefix: bytes, bits: int, octets: int) -> Iterator[bytes]:
         """Addresses of ``octets`` under the first ``bits`` of ``prefix`` whose block has any."""
-        wanted = int.from_bytes(prefix) >> (8 * len(prefix) - bits)
-        shift = max(8 * octets - 8 - bits, 0)
-        for block in self._blocks(prefix, bits, octets):
-            if bits > 8 * octets - 8 or int.from_bytes(block) >> shift == wanted:
-                for last in range(256):
-                    address = block + bytes((last,))
-                    if int.from_bytes(address) >> (8 * octets - bits) == wanted:
-                        yield address
-
-    def _blocks(self, prefix: bytes, bits: int, octets: int) -> Iterator[bytes]:
-        if bits >= 8 * octets - 8:
-            block = prefix[: octets - 1]
-            if block in self._counts:
-                yield block
-            return
-        for block in self._counts:
-            if len(block) == octets - 1:
-                yield block
+        shift = 8 * octets - bits
+        wanted = (int.from_bytes(prefix) >> (8 * len(prefix) - bits)) << shift
+        first, last = wanted.to_bytes(octets), (wanted | (1 << shift) - 1).to_bytes(octets)
+        ordered = self._ordered[octets]
+        for block in ordered[bisect_left(ordered, first[:-1]) : bisect_right(ordered, last[:-1])]:
+            for octet in range(256):
+                if first <= (address := block + bytes((octet,))) <= last:
+                    yield address

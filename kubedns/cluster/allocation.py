@@ -11,27 +11,29 @@ _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """What Kubernetes makes generated names of: no vowels, so no words."""
 
 
-class NoRoomError(ValueError):
-    """A network in which every address is taken."""
-
-
 class AddressPool:
     """Gives addresses of ``network``, each once; ``taken`` are never given. The first and last are left out."""
 
     def __init__(self, network: Network, taken: Iterable[bytes]) -> None:
-        self._network = network
+        self.network = network
         self._taken = set(taken)
-        self._size = max(network.num_addresses - 2, 1)
+        self._octets = network.max_prefixlen // 8
+        # Of one or two addresses (/32, /31) all are used (RFC 3021).
+        spared = 1 if network.num_addresses > 2 else 0
+        self._first = int(network.network_address) + spared
+        self._size = network.num_addresses - 2 * spared
+        self._tries = self._size
 
-    def address_for(self, owner: str) -> bytes:
-        """The address of ``owner``: where its name leads, or the next free place behind."""
+    def address_for(self, owner: str) -> bytes | None:
+        """The address of ``owner``: where its name leads, or the next free place behind. None: all are taken."""
         start = _number(owner) % self._size
-        for step in range(self._size):
-            address = self._network[1 + (start + step) % self._size].packed
+        for step in range(self._tries):
+            address = (self._first + (start + step) % self._size).to_bytes(self._octets)
             if address not in self._taken:
                 self._taken.add(address)
                 return address
-        raise NoRoomError(f"every address of {self._network} is taken; choose a larger network")
+        self._tries = 0
+        return None
 
 
 def suffix_for(owner: str, letters: int) -> str:

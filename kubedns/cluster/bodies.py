@@ -1,9 +1,11 @@
 """Objects as the API writes them, with only the fields that are read; everything else in a document is stepped over.
 
-A list that is null is an empty one; wrong types are msgspec.ValidationError, whose text names the field.
+What is null counts as left out, as for the API server; a wrong type is msgspec.ValidationError, which names the field.
 """
 
 from __future__ import annotations
+
+from typing import Literal
 
 import msgspec
 
@@ -21,7 +23,21 @@ class Metadata(Body, frozen=True):
     namespace: str | None = None
     labels: Labels | None = None
     annotations: Labels | None = None
-    uid: str = ""
+    uid: str | None = None
+
+
+class Reference(Body, frozen=True):
+    """Another object: an endpoint's ``targetRef``, or an owner."""
+
+    kind: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class OwnedMetadata(Metadata, frozen=True):
+    """``metadata`` of what controllers make: ``owner_references`` say which."""
+
+    owner_references: list[Reference] | None = None
 
 
 class ServicePortBody(Body, frozen=True):
@@ -42,7 +58,8 @@ class ServiceSpec(Body, frozen=True):
     external_name: str | None = None
     selector: Labels | None = None
     ports: list[ServicePortBody] | None = None
-    ip_families: list[str] | None = None
+    ip_families: list[Literal["IPv4", "IPv6"]] | None = None
+    ip_family_policy: str | None = None
     publish_not_ready_addresses: bool | None = None
 
 
@@ -50,7 +67,7 @@ class ServiceBody(Body, frozen=True):
     """A Service."""
 
     metadata: Metadata
-    spec: ServiceSpec = ServiceSpec()
+    spec: ServiceSpec | None = None
 
 
 class Conditions(Body, frozen=True):
@@ -59,14 +76,6 @@ class Conditions(Body, frozen=True):
     ready: bool | None = None
     serving: bool | None = None
     terminating: bool | None = None
-
-
-class Reference(Body, frozen=True):
-    """``targetRef`` of an endpoint."""
-
-    kind: str | None = None
-    name: str | None = None
-    uid: str | None = None
 
 
 class EndpointBody(Body, frozen=True):
@@ -151,20 +160,28 @@ class PodAddress(Body, frozen=True):
     ip: str
 
 
+class PodCondition(Body, frozen=True):
+    """One of a Pod's conditions; ``status`` is True, False or Unknown."""
+
+    type: str
+    status: str
+
+
 class PodStatus(Body, frozen=True):
     """``status`` of a Pod."""
 
     phase: str | None = None
     pod_ip: str | None = msgspec.field(name="podIP", default=None)
     pod_ips: list[PodAddress] | None = msgspec.field(name="podIPs", default=None)
+    conditions: list[PodCondition] | None = None
 
 
 class PodBody(Body, frozen=True):
     """A Pod."""
 
-    metadata: Metadata
-    spec: PodSpec = PodSpec()
-    status: PodStatus = PodStatus()
+    metadata: OwnedMetadata
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
 
 
 class NodeAddress(Body, frozen=True):
@@ -184,7 +201,7 @@ class NodeBody(Body, frozen=True):
     """A Node."""
 
     metadata: Metadata
-    status: NodeStatus = NodeStatus()
+    status: NodeStatus | None = None
 
 
 class NamespaceBody(Body, frozen=True):
@@ -203,14 +220,14 @@ class TemplateMetadata(Body, frozen=True):
 class Template(Body, frozen=True):
     """What a workload makes its Pods from."""
 
-    metadata: TemplateMetadata = TemplateMetadata()
-    spec: PodSpec = PodSpec()
+    metadata: TemplateMetadata | None = None
+    spec: PodSpec | None = None
 
 
 class Ordinals(Body, frozen=True):
     """Where a StatefulSet begins to count."""
 
-    start: int = 0
+    start: int | None = None
 
 
 class WorkloadSpec(Body, frozen=True):
@@ -225,5 +242,5 @@ class WorkloadSpec(Body, frozen=True):
 class WorkloadBody(Body, frozen=True):
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
-    metadata: Metadata
+    metadata: OwnedMetadata
     spec: WorkloadSpec

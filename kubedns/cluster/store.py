@@ -5,6 +5,7 @@ The contract, on which the answer cache rests:
 - Only ``replace``, ``upsert`` and ``delete`` write. Objects are frozen; nobody changes one.
 - A listener is told *after* a write is done and before the next one begins, with every key (cluster.lister) under which
   anything reads differently now. It may be told of a key under which nothing changed, never the other way round.
+- The last write of an object counts; a source that may hear old news again drops it before it writes.
 - States in between may be skipped: an object that changed twice between two reads is seen once.
 - ``replace`` is applied as a difference: what is equal tells nothing, what is gone is deleted, and at no time does the
   store hold less than the old and the new state have in common.
@@ -109,7 +110,7 @@ class Store:
     def _put(self, item: Object, changed: set[Key]) -> None:
         objects = self._objects[KINDS[type(item)]]
         old = objects.get((item.namespace, item.name))
-        if old == item:
+        if old is item or old == item:
             return
         objects[item.namespace, item.name] = item
         # What is new goes in before what is old goes out, so that an address that stays is at no time without owner.

@@ -7,27 +7,23 @@ EndpointSlices. What is written down already (addresses, slices, Nodes, Namespac
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
-from kubedns.cluster.allocation import AddressPool, Network, suffix_for
-from kubedns.cluster.bodies import Labels, PodBody, PodSpec, ServiceBody, ServicePortBody, WorkloadBody
-from kubedns.cluster.decoding import NAMESPACE_LABEL, STATEFUL_LABEL, decode_pod, names_of
-from kubedns.cluster.objects import (
-    Endpoint,
-    EndpointPort,
-    EndpointSlice,
-    Namespace,
-    Node,
-    Object,
-    Pod,
-    Service,
-)
+from msgspec.structs import replace
 
-READY_ANNOTATION = "kubedns.io/ready"
-"""On a Pod, a pod template or a workload: ``"false"`` makes it not ready."""
+from kubedns.cluster.allocation import AddressPool, Network, suffix_for
+from kubedns.cluster.decoding import NAMESPACE_LABEL, STATEFUL_LABEL
+from kubedns.cluster.derived_slices import Running, SliceMaker
+from kubedns.cluster.objects import EndpointSlice, Namespace, Node, Object, Pod, Service
+from kubedns.cluster.selectors import LabelSelector
+from kubedns.cluster.written import Entry, WorkloadKey, WrittenEndpoints, WrittenPod, WrittenService, WrittenWorkload
+
 NODE_NAME = "laptop"
 """The Node that is made up where Pods need one and none is given."""
+MADE_UP = "made up"
+"""The origin of what nobody wrote down."""
+INDEX_LABEL = "apps.kubernetes.io/pod-index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,227 +35,202 @@ class Networks:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenService:
-    """A Service whose selector or missing address asks for something to be made up."""
+class Expansion:
+    """``objects``: all that there is; ``full``: networks that ran out, so that some objects lack an address."""
 
-    service: Service
-    body: ServiceBody
-
-
-@dataclass(frozen=True, slots=True)
-class RunningPod:
-    """A Pod with what selectors and target ports look at."""
-
-    pod: Pod
-    labels: Labels
-    spec: PodSpec
-    is_ready: bool
+    objects: list[Object]
+    full: tuple[Network, ...]
 
 
 @dataclass(slots=True)
-class Written:
-    """What manifests say: ``objects`` to be taken as they are, the rest to be worked out."""
+class _Sorted:
+    """Entries by what has to be done with them."""
 
-    objects: list[Object] = field(default_factory=list)
-    services: list[WrittenService] = field(default_factory=list)
-    pods: list[tuple[PodBody, str]] = field(default_factory=list)
-    workloads: list[tuple[str, WorkloadBody, str]] = field(default_factory=list)
-
-    def extend(self, other: Written) -> None:
-        """Add what another document says."""
-        self.objects += other.objects
-        self.services += other.services
-        self.pods += other.pods
-        self.workloads += other.workloads
+    objects: list[Object]
+    services: list[WrittenService]
+    endpoints: list[WrittenEndpoints]
+    pods: list[WrittenPod]
+    workloads: list[WrittenWorkload]
 
 
-def expand(written: Written, networks: Networks) -> list[Object]:
-    """Everything that there is in the cluster that ``written`` describes.
+def expand(entries: Iterable[Entry], networks: Networks, selector: LabelSelector) -> Expansion:
+    """Everything that there is in the cluster that ``entries`` describe; ``selector`` says which Pods are shown.
 
-    Raises:
-        NoRoomError: more addresses are needed than a network has.
+    A Pod that is not shown is an endpoint of Services nevertheless.
     """
-    objects = list(written.objects)
-    nodes = sorted(item.name for item in objects if isinstance(item, Node))
-    if written.workloads and not nodes:
-        objects.append(Node(NODE_NAME, (ip_address("127.0.0.1").packed,), "made up"))
-        nodes = [NODE_NAME]
-    pods = list(_pods(written, nodes, AddressBook(networks.pods, _taken(objects, written))))
-    objects += [running.pod for running in pods]
-    services = _addressed(written.services, AddressBook(networks.services, _taken(objects, written)))
-    objects += services
-    with_slices = {(item.namespace, item.service) for item in objects if isinstance(item, EndpointSlice)}
-    for service, written_service in zip(services, written.services, strict=True):
-        if (service.namespace, service.name) not in with_slices:
-            objects += _slices(service, written_service.body, pods)
-    return objects + _namespaces(objects)
+    written = _sort(entries)
+    objects = written.objects
+    if written.workloads and not any(isinstance(item, Node) for item in objects):
+        objects.append(Node(NODE_NAME, (ip_address("127.0.0.1").packed,), MADE_UP))
+    nodes = {item.name: item for item in objects if isinstance(item, Node)}
+    taken = set(_taken(written))
+    pod_book, service_book = AddressBook(networks.pods, taken), AddressBook(networks.services, taken)
+    pods = list(_running(written, nodes, pod_book))
+    objects += [each.pod for each in pods if selector.matches(each.traits.labels)]
+    services = _addressed(written.services, service_book)
+    objects += [each.service for each in services]
+    objects += _slices(written, services, pods)
+    return Expansion(objects + _namespaces(objects), pod_book.full + service_book.full)
 
 
 class AddressBook:
-    """Gives each owner an address of every family asked for."""
+    """Gives each owner an address of every family asked for. ``full``: the networks that had none left."""
 
     def __init__(self, networks: Sequence[Network], taken: Iterable[bytes]) -> None:
-        known = set(taken)
-        self._pools = {network.version: AddressPool(network, known) for network in networks}
+        self._pools: dict[int, AddressPool] = {network.version: AddressPool(network, taken) for network in networks}
+        self.full: tuple[Network, ...] = ()
 
-    def addresses_for(self, owner: str, families: Sequence[str] = ()) -> tuple[bytes, ...]:
+    def addresses_for(self, owner: str, families: Sequence[str]) -> tuple[bytes, ...]:
         """An address of each of ``families`` (IPv4, IPv6) that there is a network of; of the first network if none."""
         wanted = [4 if family == "IPv4" else 6 for family in families]
-        versions = [version for version in wanted if version in self._pools] or [next(iter(self._pools))]
-        return tuple(self._pools[version].address_for(owner) for version in versions)
+        return self._give(owner, [version for version in wanted if version in self._pools] or list(self._pools)[:1])
 
     def every_address_for(self, owner: str) -> tuple[bytes, ...]:
         """An address of every family."""
-        return tuple(pool.address_for(owner) for pool in self._pools.values())
+        return self._give(owner, self._pools)
+
+    def _give(self, owner: str, versions: Iterable[int]) -> tuple[bytes, ...]:
+        given = []
+        for version in versions:
+            pool = self._pools[version]
+            address = pool.address_for(owner)
+            if address is not None:
+                given.append(address)
+            elif pool.network not in self.full:
+                self.full += (pool.network,)
+        return tuple(given)
 
 
-def _taken(objects: Iterable[Object], written: Written) -> Iterator[bytes]:
-    for item in objects:
+def _sort(entries: Iterable[Entry]) -> _Sorted:
+    found = _Sorted([], [], [], [], [])
+    for entry in entries:
+        match entry:
+            case WrittenService():
+                found.services.append(entry)
+            case WrittenEndpoints():
+                found.endpoints.append(entry)
+            case WrittenPod():
+                found.pods.append(entry)
+            case WrittenWorkload():
+                found.workloads.append(entry)
+            case _:
+                found.objects.append(entry)
+    # In the order of their names, so that no address depends on which file something is in.
+    found.services.sort(key=lambda each: (each.service.namespace, each.service.name))
+    found.pods.sort(key=lambda each: (each.pod.namespace, each.pod.name))
+    found.workloads.sort(key=lambda each: (each.namespace, each.name, each.kind))
+    return found
+
+
+def _taken(written: _Sorted) -> Iterator[bytes]:
+    for item in written.objects:
         match item:
             case Service():
                 yield from item.cluster_ips
-            case Pod() | Node():
+            case Node():
                 yield from item.addresses
             case EndpointSlice():
                 for endpoint in item.endpoints:
                     yield from endpoint.addresses
-    for each in written.services:
-        yield from each.service.cluster_ips
-    for body, origin in written.pods:
-        yield from decode_pod(body, origin).addresses
+    for service in written.services:
+        yield from service.service.cluster_ips
+    for pod in written.pods:
+        yield from pod.pod.addresses
 
 
-def _addressed(services: Sequence[WrittenService], book: AddressBook) -> list[Service]:
-    """The Services, each with an address where it has none; in the order of their names, so that none depends on it."""
-    given: dict[tuple[str, str], Service] = {}
-    for each in sorted(services, key=lambda each: (each.service.namespace, each.service.name)):
-        service = each.service
-        if not (service.cluster_ips or service.is_headless or service.external_name):
-            owner = f"{service.namespace}/{service.name}"
-            cluster_ips = book.addresses_for(owner, each.body.spec.ip_families or ())
-            service = Service(
-                service.namespace, service.name, cluster_ips, service.ports,
-                publish_not_ready=service.publish_not_ready, origin=service.origin,
-            )  # fmt: skip
-        given[service.namespace, service.name] = service
-    return [given[each.service.namespace, each.service.name] for each in services]
+def _addressed(services: Sequence[WrittenService], book: AddressBook) -> list[WrittenService]:
+    """The Services, each with an address where it has none."""
+    return [each if each.service.cluster_ips or each.service.is_headless else _placed(each, book) for each in services]
 
 
-def _pods(written: Written, nodes: Sequence[str], book: AddressBook) -> Iterator[RunningPod]:
-    for kind, body, origin in sorted(written.workloads, key=lambda each: (*names_of(each[1].metadata), each[0])):
-        yield from _workload_pods(kind, body, origin, nodes, book)
-    for pod_body, origin in sorted(written.pods, key=lambda each: names_of(each[0].metadata)):
-        pod = decode_pod(pod_body, origin)
-        has_none = not (pod_body.status.pod_ip or pod_body.status.pod_ips or pod_body.spec.host_network)
-        if has_none and pod_body.status.phase in (None, "Running"):
+def _placed(written: WrittenService, book: AddressBook) -> WrittenService:
+    service = written.service
+    owner = f"{service.namespace}/{service.name}"
+    if written.wants_every_family and len(written.families) < 2:
+        addresses = book.every_address_for(owner)
+    else:
+        addresses = book.addresses_for(owner, written.families)
+    return replace(written, service=replace(service, cluster_ips=addresses))
+
+
+def _running(written: _Sorted, nodes: dict[str, Node], book: AddressBook) -> Iterator[Running]:
+    # What has Pods (or ReplicaSets) of its own among the manifests was at work already, in the cluster they are from.
+    at_work: set[WorkloadKey] = {key for pod in written.pods for key in pod.owners}
+    at_work |= {key for workload in written.workloads for key in workload.owners}
+    names = sorted(nodes)
+    for workload in written.workloads:
+        if (workload.kind, workload.namespace, workload.name) not in at_work:
+            yield from _workload_pods(workload, nodes, names, book)
+    for each in written.pods:
+        pod = each.pod
+        if each.lacks_address:
             addresses = book.every_address_for(f"{pod.namespace}/{pod.name}")
-            pod = _pod(pod, addresses, pod.node or (nodes[0] if nodes else ""))
-        metadata = pod_body.metadata
-        yield RunningPod(pod, metadata.labels or {}, pod_body.spec, _is_ready(metadata.annotations))
-
-
-def _pod(pod: Pod, addresses: tuple[bytes, ...], node: str) -> Pod:
-    return Pod(
-        pod.namespace, pod.name, pod.uid, addresses, pod.hostname, pod.subdomain, pod.stateful_name, node, pod.origin
-    )
+            pod = replace(pod, addresses=addresses, node=pod.node or (names[0] if names else ""))
+        reached_at = pod.addresses or each.host_addresses or _host_addresses(each.traits.uses_host_network, pod, nodes)
+        yield Running(pod, each.traits, reached_at)
 
 
 def _workload_pods(
-    kind: str, body: WorkloadBody, origin: str, nodes: Sequence[str], book: AddressBook
-) -> Iterator[RunningPod]:
-    namespace, workload = names_of(body.metadata)
-    spec, template = body.spec, body.spec.template
-    labels = template.metadata.labels or {}
-    is_ready = _is_ready(body.metadata.annotations) and _is_ready(template.metadata.annotations)
-    for place, (name, node) in enumerate(_places(kind, namespace, workload, body, nodes)):
-        owner = f"{namespace}/{name}"
-        stateful = kind == "StatefulSet"
-        addresses = () if template.spec.host_network else book.every_address_for(owner)
+    workload: WrittenWorkload, nodes: dict[str, Node], names: Sequence[str], book: AddressBook
+) -> Iterator[Running]:
+    is_stateful = workload.kind == "StatefulSet"
+    for place, (name, node) in enumerate(_places(workload, names)):
+        owner = f"{workload.namespace}/{name}"
+        traits = workload.traits
+        if is_stateful:
+            labels = {**traits.labels, STATEFUL_LABEL: name, INDEX_LABEL: str(workload.start + place)}
+            traits = replace(traits, labels=labels)
         pod = Pod(
-            namespace,
+            workload.namespace,
             name,
             suffix_for(f"uid/{owner}", 12),
-            addresses,
-            name if stateful else template.spec.hostname or "",
-            (spec.service_name if stateful else template.spec.subdomain) or "",
-            name if stateful else "",
-            template.spec.node_name or node or nodes[place % len(nodes)],
-            origin,
+            () if traits.uses_host_network else book.every_address_for(owner),
+            name if is_stateful else workload.hostname,
+            workload.subdomain,
+            name if is_stateful else "",
+            node or workload.node or names[place % len(names)],
+            workload.origin,
         )
-        own = {STATEFUL_LABEL: name, "apps.kubernetes.io/pod-index": name.rsplit("-", 1)[1]} if stateful else {}
-        yield RunningPod(pod, {**labels, **own}, template.spec, is_ready)
+        yield Running(pod, traits, pod.addresses or _host_addresses(traits.uses_host_network, pod, nodes))
 
 
-def _places(
-    kind: str, namespace: str, workload: str, body: WorkloadBody, nodes: Sequence[str]
-) -> Iterator[tuple[str, str]]:
+def _host_addresses(uses_host_network: bool, pod: Pod, nodes: dict[str, Node]) -> tuple[bytes, ...]:
+    """Where a Pod in its node's network is reached; it does not own these addresses."""
+    node = nodes.get(pod.node)
+    return node.addresses if uses_host_network and node is not None else ()
+
+
+def _places(workload: WrittenWorkload, nodes: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The name of each Pod of a workload and, where the workload decides it, its node."""
-    count = 1 if body.spec.replicas is None else body.spec.replicas
-    owner = f"{kind}/{namespace}/{workload}"
-    match kind:
+    owner = f"{workload.kind}/{workload.namespace}/{workload.name}"
+    match workload.kind:
         case "StatefulSet":
-            start = body.spec.ordinals.start if body.spec.ordinals else 0
-            for ordinal in range(start, start + count):
-                yield f"{workload}-{ordinal}", ""
+            for ordinal in range(workload.start, workload.start + workload.replicas):
+                yield f"{workload.name}-{ordinal}", ""
         case "DaemonSet":
             for node in nodes:
-                yield f"{workload}-{suffix_for(f'{owner}/{node}', 5)}", node
+                yield f"{workload.name}-{suffix_for(f'{owner}/{node}', 5)}", node
         case _:
-            middle = f"-{suffix_for(owner, 10)}" if kind == "Deployment" else ""
-            for ordinal in range(count):
-                yield f"{workload}{middle}-{suffix_for(f'{owner}/{ordinal}', 5)}", ""
+            middle = f"-{suffix_for(owner, 10)}" if workload.kind == "Deployment" else ""
+            for ordinal in range(workload.replicas):
+                yield f"{workload.name}{middle}-{suffix_for(f'{owner}/{ordinal}', 5)}", ""
 
 
-def _is_ready(annotations: Labels | None) -> bool:
-    return (annotations or {}).get(READY_ANNOTATION) != "false"
-
-
-def _slices(service: Service, body: ServiceBody, pods: Iterable[RunningPod]) -> Iterator[EndpointSlice]:
-    """Slices of the Pods that the Service selects: one for each address family and each set of ports."""
-    selector = body.spec.selector
-    if not selector or service.external_name:
-        return
-    groups: dict[tuple[int, tuple[EndpointPort, ...]], list[Endpoint]] = {}
-    for running in pods:
-        if running.pod.namespace != service.namespace or not selector.items() <= running.labels.items():
-            continue
-        ports = _target_ports(body.spec.ports or (), running.spec)
-        for address in running.pod.addresses:
-            groups.setdefault((len(address), ports), []).append(_endpoint(running, address, service))
-    for place, ((_, ports), endpoints) in enumerate(groups.items()):
-        name = f"{service.name}-{suffix_for(f'{service.namespace}/{service.name}/{place}', 5)}"
-        yield EndpointSlice(service.namespace, name, service.name, ports, tuple(endpoints), service.origin)
-
-
-def _endpoint(running: RunningPod, address: bytes, service: Service) -> Endpoint:
-    pod = running.pod
-    hostname = pod.hostname if pod.subdomain == service.name else ""
-    ready = running.is_ready or service.publish_not_ready
-    return Endpoint((address,), hostname, pod.name, pod.uid, pod.node, "", ready, running.is_ready)
-
-
-def _target_ports(ports: Iterable[ServicePortBody], spec: PodSpec) -> tuple[EndpointPort, ...]:
-    """Where a Pod listens for each of a Service's ports; a named target that it lacks is left out."""
-    found = []
-    for port in ports:
-        target = _target_port(port, spec)
-        if target:
-            found.append(EndpointPort(port.name or "", port.protocol or "TCP", target))
-    return tuple(found)
-
-
-def _target_port(port: ServicePortBody, spec: PodSpec) -> int:
-    if not isinstance(port.target_port, str):
-        return port.target_port or port.port
-    for container in spec.containers or ():
-        for container_port in container.ports or ():
-            if container_port.name == port.target_port:
-                return container_port.container_port
-    return 0
+def _slices(written: _Sorted, services: Iterable[WrittenService], pods: Sequence[Running]) -> Iterator[EndpointSlice]:
+    """Of each Service the slices that are not written down: from its Endpoints, else from the Pods that it selects."""
+    given = {(item.namespace, item.service) for item in written.objects if isinstance(item, EndpointSlice)}
+    for endpoints in written.endpoints:
+        if (endpoints.namespace, endpoints.service) not in given:
+            yield from endpoints.slices
+    given |= {(endpoints.namespace, endpoints.service) for endpoints in written.endpoints}
+    maker = SliceMaker(pods)
+    for service in services:
+        if (service.service.namespace, service.service.name) not in given:
+            yield from maker.slices(service)
 
 
 def _namespaces(objects: Iterable[Object]) -> list[Object]:
     """The Namespaces that objects are in and that nobody wrote down."""
     given = {item.name for item in objects if isinstance(item, Namespace)}
     used = {item.namespace for item in objects if item.namespace}
-    return [Namespace(name, {NAMESPACE_LABEL: name}, "made up") for name in sorted(used - given)]
+    return [Namespace(name, {NAMESPACE_LABEL: name}, MADE_UP) for name in sorted(used - given)]

@@ -6,27 +6,30 @@ import asyncio
 import ctypes
 import gc
 import logging
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from watchfiles import Change, awatch
 
-from kubedns.cluster.allocation import NoRoomError
 from kubedns.cluster.objects import Object
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.sources.documents import FileContent, read_documents
+from kubedns.cluster.sources.files import SUFFIXES, Files, find_files, unreadable
+from kubedns.cluster.sources.kinds import Identity, name_identity
 from kubedns.cluster.store import KINDS, Store
-from kubedns.cluster.workloads import Networks, Written, expand
+from kubedns.cluster.workloads import Networks, expand
+from kubedns.cluster.written import Entry
 from kubedns.errors import Location, ManifestError
 
-SUFFIXES = (".yaml", ".yml", ".json")
-_LOOK_AGAIN_MILLISECONDS = 2000
-"""Files are also looked at unasked, for a mount or a link may keep its changes from inotify."""
+_LOOK_AGAIN_SECONDS = 0.8
+"""Files are also looked at unasked, for a mount or a link may keep its changes from the watch."""
+_SETTLE_SECONDS = 0.05
+"""What has not changed for so long is taken to be whole: who saves a file empties, removes or renames it first."""
+_LOOKS_TO_SETTLE = 6
+_LARGE_OCTETS = 1 << 20
 _log = logging.getLogger(__name__)
-
-Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,63 +41,126 @@ class ManifestOptions:
     selector: LabelSelector = field(default_factory=LabelSelector)
 
 
-@dataclass(slots=True)
-class _File:
-    stamp: Stamp
-    content: FileContent
-
-
 class ManifestSource:
     """Keeps ``store`` at what the files say. ``report`` hears all faults whenever they have changed.
 
-    A document that breaks leaves its last good content in force, and every other document unharmed.
+    A document that breaks leaves its last good content in force, and every other document unharmed. ``now`` gives
+    seconds that only grow.
     """
 
     def __init__(
-        self, options: ManifestOptions, store: Store, report: Callable[[Sequence[ManifestError]], None]
+        self,
+        options: ManifestOptions,
+        store: Store,
+        report: Callable[[Sequence[ManifestError]], None],
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._options = options
+        self._roots = [Path(text) for text in options.paths]
+        self._absolute_roots = {root.absolute() for root in self._roots}
         self._store = store
         self._report = report
-        self._files: dict[Path, _File] = {}
-        self._faults: list[str] = []
+        self._now = now
+        self._last_look = now()
+        self._files = Files()
+        self._contents: dict[Path, FileContent] = {}
+        self._working_out: list[ManifestError] = []
+        self._reported: list[str] = []
+        self._has_failed = False
+
+    @property
+    def age_seconds(self) -> float:
+        """Seconds since the files were last seen to be as the store has them."""
+        return self._now() - self._last_look
+
+    @property
+    def skipped(self) -> int:
+        """How many objects are of kinds that have no part in names."""
+        return sum(content.skipped for content in self._contents.values())
 
     async def load(self) -> Sequence[ManifestError]:
         """Read everything into the store; what could not be used, which is not reported besides."""
-        changed, faults = await asyncio.to_thread(self._scan)
-        objects = await asyncio.to_thread(self._expand, faults)
-        self._apply(objects)
-        self._faults = [str(fault) for fault in faults]
-        if changed:
-            give_memory_back()
+        await self._read(await asyncio.to_thread(find_files, self._roots))
+        faults = self._faults()
+        self._reported = [str(fault) for fault in faults]
         return faults
 
     async def run(self) -> None:
         """Follow changes until cancelled."""
-        folders, deep = self._folders()
-        changes = awatch(
-            *folders,
-            watch_filter=_is_manifest,
-            debounce=200,
-            step=100,
-            rust_timeout=_LOOK_AGAIN_MILLISECONDS,
-            yield_on_timeout=True,
-            recursive=deep,
-        )
-        async for _ in changes:
+        while True:
+            folders, is_deep = self._folders()
             try:
+                async for _ in awatch(
+                    *folders,
+                    watch_filter=self._may_matter,
+                    debounce=200,
+                    step=100,
+                    rust_timeout=int(_LOOK_AGAIN_SECONDS * 1000),
+                    yield_on_timeout=True,
+                    recursive=is_deep,
+                ):
+                    await self._look()
+            except (OSError, RuntimeError):
+                # Nothing to watch any more, or yet, or no watches to be had: looking goes on.
+                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
                 await self._look()
-            except Exception:
-                _log.exception("the manifests could not be read; the last good state stays in force")
+
+    def _folders(self) -> tuple[list[Path], bool]:
+        """What to watch, and whether all below it: the folders, else the ones that single files are in."""
+        folders = [root for root in self._roots if root.is_dir()]
+        return (folders, True) if folders else (sorted({root.parent for root in self._roots}), False)
+
+    def _may_matter(self, _change: Change, path: str) -> bool:
+        """Whether a change in a watched folder can matter: our own log may well be written beside the manifests.
+
+        A name without suffix may be a folder's.
+        """
+        changed = Path(path)
+        return changed.suffix in ("", *SUFFIXES) or changed.name.startswith("..") or changed in self._absolute_roots
 
     async def _look(self) -> None:
-        changed, faults = await asyncio.to_thread(self._scan)
-        if changed:
-            self._apply(await asyncio.to_thread(self._expand, faults))
+        """Bring the store to what the files say now. Whatever happens, the next look is made."""
+        try:
+            await self._follow()
+            self._has_failed = False
+        except Exception:
+            if not self._has_failed:
+                _log.exception("the manifests could not be read; the last good state stays in force")
+            self._has_failed = True
+
+    async def _follow(self) -> None:
+        files = await asyncio.to_thread(find_files, self._roots)
+        if files.stamps != self._files.stamps:
+            files = await self._settled(files)
+            await self._read(files)
+        self._files = files
+        self._last_look = self._now()
+        faults = self._faults()
         texts = [str(fault) for fault in faults]
-        if texts != self._faults:
-            self._faults = texts
+        if texts != self._reported:
+            self._reported = texts
             self._report(faults)
+
+    async def _settled(self, files: Files) -> Files:
+        """The files once nobody is at work on them."""
+        for _ in range(_LOOKS_TO_SETTLE):
+            await asyncio.sleep(_SETTLE_SECONDS)
+            before, files = files, await asyncio.to_thread(find_files, self._roots)
+            if files.stamps == before.stamps:
+                break
+        return files
+
+    async def _read(self, files: Files) -> None:
+        contents = await asyncio.to_thread(self._contents_of, files)
+        objects, faults = await asyncio.to_thread(self._work_out, contents)
+        new_octets = sum(
+            stamp[1] for path, stamp in files.stamps.items() if contents[path] is not self._contents.get(path)
+        )
+        self._files, self._contents, self._working_out = files, contents, faults
+        self._apply(objects)
+        del objects
+        if new_octets > _LARGE_OCTETS:
+            await asyncio.to_thread(give_memory_back)
 
     def _apply(self, objects: Iterable[Object]) -> None:
         by_type: dict[type[Object], list[Object]] = {kind: [] for kind in KINDS}
@@ -103,84 +169,48 @@ class ManifestSource:
         for item_type, items in by_type.items():
             self._store.replace(KINDS[item_type], items)
 
-    def _expand(self, faults: list[ManifestError]) -> list[Object]:
-        written = Written()
-        for path in sorted(self._files):
-            for document in self._files[path].content.documents.values():
-                written.extend(document)
+    def _contents_of(self, files: Files) -> dict[Path, FileContent]:
+        """What every file says; those that have not changed are not read again."""
+        contents = {path: old for path, old in self._contents.items() if files.is_unknown(path)}
+        for path, stamp in files.stamps.items():
+            old = self._contents.get(path)
+            if old is None or stamp != self._files.stamps.get(path):
+                contents[path] = self._content_of(path, old)
+            else:
+                contents[path] = old
+        return contents
+
+    def _content_of(self, path: Path, old: FileContent | None) -> FileContent:
         try:
-            return expand(written, self._options.networks)
-        except NoRoomError as error:
-            faults.append(ManifestError(str(error), location=Location(self._options.paths[0])))
-            return list(written.objects)
-
-    def _scan(self) -> tuple[bool, list[ManifestError]]:
-        """Read the files that have changed; whether any had, and everything that is wrong now."""
-        changed = False
-        faults: list[ManifestError] = []
-        seen: set[Path] = set()
-        for path in self._paths(faults, seen):
-            seen.add(path)
-            try:
-                changed |= self._read(path)
-            except OSError as error:
-                faults.append(_unreadable(path, error))
-        for path in [path for path in self._files if path not in seen]:
-            del self._files[path]
-            changed = True
-        faults += [fault for path in sorted(self._files) for fault in self._files[path].content.faults]
-        return changed, faults
-
-    def _read(self, path: Path) -> bool:
-        status = path.stat()
-        stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-        old = self._files.get(path)
-        if old is not None and old.stamp == stamp:
-            return False
-        content = read_documents(path.read_bytes(), str(path), self._options.selector)
+            content = read_documents(path.read_bytes(), str(path), self._options.selector)
+        except OSError as error:
+            content = FileContent(faults=[unreadable(path, error)], has_unknown=True)
         if old is not None:
-            content.keep_from(old.content)
-        self._files[path] = _File(stamp, content)
-        return True
+            content.keep_from(old)
+        return content
 
-    def _paths(self, faults: list[ManifestError], seen: set[Path]) -> Iterator[Path]:
-        """The files there are. Of a root that cannot be read, what was read before counts as still there."""
-        for text in self._options.paths:
-            root = Path(text)
-            try:
-                if root.is_dir():
-                    yield from _files_below(root)
-                else:
-                    root.stat()
-                    yield root
-            except OSError as error:
-                faults.append(_unreadable(root, error))
-                seen.update(path for path in self._files if path == root or root in path.parents)
+    def _work_out(self, contents: dict[Path, FileContent]) -> tuple[list[Object], list[ManifestError]]:
+        """All objects, and what is wrong with the files taken together."""
+        entries: dict[Identity, Entry] = {}
+        places: dict[Identity, Path] = {}
+        faults = []
+        for path in sorted(contents):
+            for identity, entry in contents[path].documents.items():
+                if identity in places:
+                    message = f"{name_identity(identity)} stands in {path} too"
+                    faults.append(
+                        ManifestError(message, location=Location(str(places[identity])), remedy="that counts")
+                    )
+                entries[identity], places[identity] = entry, path
+        expansion = expand(entries.values(), self._options.networks, self._options.selector)
+        for network in expansion.full:
+            message = "every address is taken, so that some objects have none"
+            faults.append(ManifestError(message, location=Location(str(network)), remedy="choose a larger network"))
+        return expansion.objects, faults
 
-    def _folders(self) -> tuple[list[Path], bool]:
-        """What to watch, and whether all below it: the folders, else the ones that single files are in."""
-        roots = [Path(text) for text in self._options.paths]
-        folders = [root for root in roots if root.is_dir()]
-        return (folders, True) if folders else (sorted({root.parent for root in roots}), False)
-
-
-def _files_below(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root, followlinks=True):
-        # A mounted ConfigMap keeps its versions in folders that begin with two dots.
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if name.endswith(SUFFIXES) and not name.startswith("."):
-                yield Path(folder, name)
-
-
-def _is_manifest(_change: Change, path: str) -> bool:
-    """Whether a change in a watched folder can matter: our own log may well be written beside the manifests."""
-    return path.endswith(SUFFIXES) or os.path.basename(path).startswith("..")
-
-
-def _unreadable(path: Path, error: OSError) -> ManifestError:
-    reason = error.strerror or str(error)
-    return ManifestError(f"cannot be read: {reason}", location=Location(str(path)), remedy="what was read before stays")
+    def _faults(self) -> list[ManifestError]:
+        of_files = [fault for path in sorted(self._contents) for fault in self._contents[path].faults]
+        return [*self._files.faults, *of_files, *self._working_out]
 
 
 def give_memory_back() -> None:

@@ -16,3 +16,7 @@ class Source(Protocol):
 
     async def run(self) -> None:
         """Follow changes until cancelled."""
+
+    @property
+    def age_seconds(self) -> float:
+        """Seconds since it last heard that the store is as it should be."""

@@ -1,0 +1,145 @@
+"""YAML as the tools of Kubernetes read it, within bounds; and on which line of it something stands.
+
+JSON is YAML too, so the lines of a JSON text are found the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import yaml
+
+MOST_NODES = 100_000
+"""What a document may grow to by its aliases."""
+_LOCATABLE_OCTETS = 4 << 20
+"""A larger text is not read a second time only to find the line of a fault."""
+_ANCHORS = re.compile(rb"&[^\s,\[\]{}]")
+_ALIASES = re.compile(rb"(?:^|[\s\[,{:-])\*[^\s,\[\]{}]", re.MULTILINE)
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+
+
+class YamlError(ValueError):
+    """Text that cannot be read. ``line`` counts from 1 in that text; ``str()`` is what is wrong."""
+
+    def __init__(self, message: str, line: int) -> None:
+        self.line = line
+        super().__init__(message)
+
+
+class _Loader(yaml.CSafeLoader):
+    """Without YAML 1.1's dates, numbers in base 60 and ``=``, which the tools of Kubernetes do not know either."""
+
+
+_NUMBERS = {
+    "tag:yaml.org,2002:int": re.compile(r"[-+]?(?:0b[01_]+|0[0-7_]*|[1-9][0-9_]*|0x[0-9a-fA-F_]+)\Z"),
+    "tag:yaml.org,2002:float": re.compile(
+        r"(?:[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+    ),
+}
+_UNKNOWN = ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value")
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, _NUMBERS.get(tag, pattern)) for tag, pattern in resolvers if tag not in _UNKNOWN]
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class YamlText:
+    """One document. ``lines_before`` it in its file are counted with every line given."""
+
+    def __init__(self, octets: bytes, lines_before: int = 0) -> None:
+        self.octets = octets
+        self._lines_before = lines_before
+
+    def value(self) -> object:
+        """What it says.
+
+        Raises:
+            YamlError: no YAML, or aliases that would make it grow beyond all bounds.
+        """
+        try:
+            if _ALIASES.search(self.octets) and _ANCHORS.search(self.octets):
+                self._check_size()
+            return yaml.load(self.octets, Loader=_Loader)
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            if isinstance(error, YamlError):
+                raise
+            mark = getattr(error, "problem_mark", None)
+            problem = getattr(error, "problem", None) or (str(error) or "nested too deeply").splitlines()[0]
+            raise YamlError(f"no YAML: {problem}", self._lines_before + (mark.line + 1 if mark else 1)) from error
+
+    def first_line(self) -> int:
+        """The line on which the document begins, behind blank lines and comments."""
+        for number, line in enumerate(self.octets.split(b"\n"), 1):
+            if line.strip() and not line.lstrip().startswith(b"#"):
+                return self._lines_before + number
+        return self._lines_before + 1
+
+    def line_of(self, path: str) -> int:
+        """The line of what stands at ``path`` (``.spec.ports[0].port``), or of the deepest on the way; 0: unknown."""
+        found = self._nodes(path)
+        return self._lines_before + found[-1].start_mark.line + 1 if found else 0
+
+    def scalar_at(self, path: str) -> str | None:
+        """The text at exactly ``path``, if a scalar stands there."""
+        found = self._nodes(path)
+        is_whole = len(found) == 1 + len(_STEP.findall(path))
+        return str(found[-1].value) if is_whole and isinstance(found[-1], yaml.ScalarNode) else None
+
+    def _nodes(self, path: str) -> list[yaml.Node]:
+        """The nodes on the way to ``path``, as far as it goes."""
+        if self._root is None:
+            return []
+        nodes = [self._root]
+        for name, index in _STEP.findall(path):
+            below = _below(nodes[-1], name, index)
+            if below is None:
+                break
+            nodes.append(below)
+        return nodes
+
+    @cached_property
+    def _root(self) -> yaml.Node | None:
+        if len(self.octets) > _LOCATABLE_OCTETS:
+            return None
+        try:
+            return yaml.compose(self.octets, Loader=_Loader)
+        except (yaml.YAMLError, ValueError):
+            return None
+
+    def _check_size(self) -> None:
+        root = yaml.compose(self.octets, Loader=_Loader)
+        if root is not None and expanded_size(root) > MOST_NODES:
+            raise YamlError(f"its aliases make more than {MOST_NODES} values of it", self.first_line())
+
+
+def expanded_size(root: yaml.Node) -> int:
+    """How many nodes ``root`` has once each alias is replaced by what it stands for; beyond all bounds for a circle."""
+    sizes: dict[int, int] = {}
+    begun: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        if id(node) in sizes or id(node) in begun:
+            # A child that has no size yet holds this node itself.
+            sizes.setdefault(id(node), 1 + sum(sizes.get(id(child), MOST_NODES + 1) for child in _children(node)))
+            stack.pop()
+        else:
+            begun.add(id(node))
+            stack += [child for child in _children(node) if id(child) not in begun]
+    return sizes[id(root)]
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _below(node: yaml.Node, name: str, index: str) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode) and name:
+        return next((value for key, value in node.value if key.value == name), None)
+    if isinstance(node, yaml.SequenceNode) and index and int(index) < len(node.value):
+        found: yaml.Node = node.value[int(index)]
+        return found
+    return None
