@@ -11,14 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from kubedns.cli.corefiles import read_corefile
+from kubedns.cli.defaults import OWN_PORT
 from kubedns.cluster.allocation import Network
 from kubedns.cluster.workloads import Networks
 from kubedns.corefile.blocks import ServerBlock
 from kubedns.server.build import Settings
 from kubedns.server.shorthand import Shorthand, server_blocks
-
-OWN_PORT = 1053
-"""Where manifests are served unless told otherwise: no privileges are needed, and no other resolver is there."""
 
 _FEWEST_ADDRESSES = 4  # the first and the last of a network are given to nobody
 

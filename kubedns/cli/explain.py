@@ -110,5 +110,7 @@ def _cluster_domain(server: Server) -> Name:
 
 def _print(explanation: Explanation, color: str) -> None:
     colored = wants_color(color)
-    console = Console(force_terminal=colored, no_color=not colored, highlight=False)
+    console = Console(
+        force_terminal=colored, no_color=not colored, color_system="standard" if colored else None, highlight=False
+    )
     console.print(explanation_text(explanation), soft_wrap=True)

@@ -11,12 +11,11 @@ import dns.name
 import dns.rcode
 
 from kubedns.cli.asked_name import read_question
+from kubedns.cli.defaults import OWN_PORT
 from kubedns.cli.query_exchange import Exchange, Server, ServerUnreachableError, ask
 from kubedns.cli.query_output import exchange_json, exchange_text
 from kubedns.cli.status import Status
 
-OWN_PORT = 1053
-"""Where ``kubedns serve --manifests`` answers."""
 UDP_OCTETS = 1232
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import click
 
 from kubedns import __version__
-from kubedns.cli.cluster_options import OWN_PORT, ClusterFlags, cluster_options
+from kubedns.cli.cluster_options import ClusterFlags, cluster_options
+from kubedns.cli.defaults import OWN_PORT
 from kubedns.cli.examples import Surroundings, examples
 from kubedns.observe.logs import set_up
 from kubedns.server.build import build_server

@@ -83,8 +83,10 @@ def test_explain_by_a_corefile_says_the_same_as_by_manifests(folder: Path, capsy
 
 @pytest.mark.parametrize(("color", "expected"), [("always", True), ("never", False), ("auto", False)])
 def test_colour_is_for_those_who_look(
-    color: str, expected: bool, folder: Path, capsys: pytest.CaptureFixture[str]
+    color: str, expected: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
     main(["explain", "web", "-n", "shop", "--manifests", "k8s", "--color", color])
     assert ("\x1b[" in capsys.readouterr().out) is expected
 
