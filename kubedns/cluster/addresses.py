@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from kubedns.cluster.tally import Tally
+
 Owner = TypeVar("Owner")
 
 
@@ -58,33 +60,27 @@ class Blocks:
     An address costs one count; only the first and the last of a block move anything in the order.
     """
 
-    __slots__ = ("_counts", "_ordered")
+    __slots__ = ("_filled", "_ordered")
 
     def __init__(self) -> None:
-        self._counts: dict[bytes, int] = {}
+        self._filled: Tally[bytes] = Tally()
         self._ordered: dict[int, list[bytes]] = {4: [], 16: []}
 
     def __len__(self) -> int:
-        return len(self._counts)
+        return len(self._filled)
 
     def add(self, address: bytes) -> None:
         """Count one more address."""
         block = address[:-1]
-        count = self._counts.get(block, 0)
-        if not count:
+        if self._filled.add(block):
             insort(self._ordered[len(address)], block)
-        self._counts[block] = count + 1
 
     def remove(self, address: bytes) -> None:
         """Count one address less."""
         block = address[:-1]
-        count = self._counts[block] - 1
-        if count:
-            self._counts[block] = count
-            return
-        del self._counts[block]
-        ordered = self._ordered[len(address)]
-        del ordered[bisect_left(ordered, block)]
+        if self._filled.remove(block):
+            ordered = self._ordered[len(address)]
+            del ordered[bisect_left(ordered, block)]
 
     def candidates(self, prefix: bytes, bits: int, octets: int) -> Iterator[bytes]:
         """Addresses of ``octets`` under the first ``bits`` of ``prefix`` whose block has any."""

@@ -73,9 +73,8 @@ def decode_service(body: ServiceBody, origin: str) -> Service:
     if spec.type == "ExternalName":
         target = _external_name(spec.external_name)
         return Service(namespace, name, (), ports, False, target, publish_not_ready, origin)
-    texts = [text for text in (spec.cluster_ips or [spec.cluster_ip or ""]) if text]
-    is_headless = "None" in texts
-    cluster_ips = () if is_headless else addresses(texts, "spec.clusterIPs" if spec.cluster_ips else "spec.clusterIP")
+    is_headless = spec.cluster_ip == "None" or "None" in (spec.cluster_ips or ())
+    cluster_ips = () if is_headless else _cluster_ips(spec)
     return Service(namespace, name, cluster_ips, ports, is_headless, "", publish_not_ready, origin)
 
 
@@ -206,6 +205,13 @@ def _word(text: str | None, field: str) -> str:
     if text and not _WORD.fullmatch(text):
         raise BadObjectError(field, f"{text[:64]!r} has characters that cannot be here, or too many", "")
     return text or ""
+
+
+def _cluster_ips(spec: ServiceSpec) -> tuple[bytes, ...]:
+    """``clusterIPs``, which begin with ``clusterIP``; either may be left out, and empty is left out too."""
+    if spec.cluster_ips:
+        return addresses(spec.cluster_ips, "spec.clusterIPs")
+    return (_address(spec.cluster_ip, "spec.clusterIP"),) if spec.cluster_ip else ()
 
 
 def _external_name(text: str | None) -> str:

@@ -13,7 +13,6 @@ The contract, on which the answer cache rests:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
@@ -38,6 +37,7 @@ from kubedns.cluster.objects import (
     Pod,
     Service,
 )
+from kubedns.cluster.tally import Tally
 
 Listener = Callable[[Collection[Key]], None]
 Addressed = TypeVar("Addressed", Service, EndpointSlice)
@@ -67,8 +67,8 @@ class Store:
         self._objects: dict[Kind, dict[tuple[str, str], Object]] = {kind: {} for kind in Kind}
         self._services: dict[str, dict[str, Service]] = {}
         self._slices: dict[tuple[str, str], dict[str, EndpointSlice]] = {}
-        self._population: dict[str, int] = {}
-        self._node_suffixes: Counter[str] = Counter()
+        self._population: Tally[str] = Tally()
+        self._node_names: Tally[str] = Tally()
         self._services_at: Owners[Service] = Owners()
         self._slices_at: Owners[EndpointSlice] = Owners()
         self._pods_at: Owners[Pod] = Owners()
@@ -145,16 +145,17 @@ class Store:
             case Service():
                 self._services.setdefault(item.namespace, {})[item.name] = item
                 self._own(self._services_at, item, changed)
-                self._populate(item.namespace, 1, changed)
+                self._enter(item.namespace, changed)
             case EndpointSlice():
                 self._slices.setdefault((item.namespace, item.service), {})[item.name] = item
                 self._own(self._slices_at, item, changed)
             case Pod():
                 for address in item.addresses:
                     self._pods_at.add(address, item)
-                self._populate(item.namespace, 1, changed)
+                self._enter(item.namespace, changed)
             case Node():
-                self._node_suffixes.update(suffixes(item.name)[1:])
+                for name in suffixes(item.name)[1:]:
+                    self._node_names.add(name)
         changed.update(self._keys(item))
 
     def _unindex(self, item: Object, changed: set[Key]) -> None:
@@ -162,16 +163,17 @@ class Store:
             case Service():
                 _forget(self._services, item.namespace, item)
                 self._disown(self._services_at, item, changed)
-                self._populate(item.namespace, -1, changed)
+                self._leave(item.namespace, changed)
             case EndpointSlice():
                 _forget(self._slices, (item.namespace, item.service), item)
                 self._disown(self._slices_at, item, changed)
             case Pod():
                 for address in item.addresses:
                     self._pods_at.remove(address, item)
-                self._populate(item.namespace, -1, changed)
+                self._leave(item.namespace, changed)
             case Node():
-                self._node_suffixes -= Counter(suffixes(item.name)[1:])
+                for name in suffixes(item.name)[1:]:
+                    self._node_names.remove(name)
         changed.update(self._keys(item))
 
     def _keys(self, item: Object) -> Iterator[Key]:
@@ -204,13 +206,12 @@ class Store:
                 self._blocks.remove(address)
                 changed.add(ANY_ADDRESS)
 
-    def _populate(self, namespace: str, difference: int, changed: set[Key]) -> None:
-        count = self._population.get(namespace, 0) + difference
-        if count:
-            self._population[namespace] = count
-        else:
-            del self._population[namespace]
-        if count == max(difference, 0):
+    def _enter(self, namespace: str, changed: set[Key]) -> None:
+        if self._population.add(namespace):
+            changed.add(namespace_key(namespace))
+
+    def _leave(self, namespace: str, changed: set[Key]) -> None:
+        if self._population.remove(namespace):
             changed.add(namespace_key(namespace))
 
     # Reading
@@ -280,7 +281,7 @@ class Store:
 
     def has_nodes_below(self, name: str) -> bool:
         """Whether a Node's name ends in ``.name``; for the empty name: whether there is a Node."""
-        return name in self._node_suffixes
+        return name in self._node_names
 
     def namespace(self, name: str) -> Namespace | None:
         """The Namespace of that name."""

@@ -70,7 +70,8 @@ def expand(entries: Iterable[Entry], networks: Networks, selector: LabelSelector
     services = _addressed(written.services, service_book)
     objects += [each.service for each in services]
     objects += _slices(written, services, pods)
-    return Expansion(objects + _namespaces(objects), pod_book.full + service_book.full)
+    objects += _namespaces(objects, {each.namespace for each in written.workloads})
+    return Expansion(objects, pod_book.full + service_book.full)
 
 
 class AddressBook:
@@ -229,8 +230,8 @@ def _slices(written: _Sorted, services: Iterable[WrittenService], pods: Sequence
             yield from maker.slices(service)
 
 
-def _namespaces(objects: Iterable[Object]) -> list[Object]:
-    """The Namespaces that objects are in and that nobody wrote down."""
+def _namespaces(objects: Iterable[Object], used: set[str]) -> list[Object]:
+    """The Namespaces that are ``used``, or that objects are in, and that nobody wrote down."""
     given = {item.name for item in objects if isinstance(item, Namespace)}
-    used = {item.namespace for item in objects if item.namespace}
+    used |= {item.namespace for item in objects if item.namespace}
     return [Namespace(name, {NAMESPACE_LABEL: name}, MADE_UP) for name in sorted(used - given)]

@@ -1,8 +1,7 @@
-"""Clusters for tests: builders in few words, the corpus's own cluster, and how answers are written down."""
+"""Asking a cluster's zone in tests: the corpus's own cluster, and how answers are written down."""
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,18 +13,7 @@ from msgspec.structs import replace
 
 from kubedns.cluster.bodies import NamespaceBody, PodBody, ServiceBody, SliceBody
 from kubedns.cluster.decoding import decode_namespace, decode_pod, decode_service, decode_slice
-from kubedns.cluster.lister import Key
-from kubedns.cluster.objects import (
-    Endpoint,
-    EndpointPort,
-    EndpointSlice,
-    Node,
-    Object,
-    Pod,
-    Service,
-    ServicePort,
-)
-from kubedns.cluster.store import Store, key_of
+from kubedns.cluster.objects import Object
 from kubedns.dns.answer import Answer
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Question
@@ -33,6 +21,7 @@ from kubedns.dns.rdata import type_number
 from kubedns.dns.trace import NO_TRACE, Trace
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.options import PodsMode, RecordOptions
+from tests.support.clusters import store_of
 
 CORPUS = Path(__file__).parents[1] / "conformance"
 Json = dict[str, Any]
@@ -55,24 +44,6 @@ def cluster_zone(objects: Sequence[Object], **given: object) -> ClusterZone:
     return ClusterZone(options(**given), store_of(objects))
 
 
-def store_of(objects: Sequence[Object]) -> Store:
-    store = Store()
-    for each in objects:
-        store.upsert(each)
-    return store
-
-
-def change(store: Store, old: Object | None, new: Object | None) -> set[Key]:
-    """Put ``new`` in the place of ``old``; the keys that the store told."""
-    told: set[Key] = set()
-    store.subscribe(told.update)
-    if new is not None:
-        store.upsert(new)
-    elif old is not None:
-        store.delete(key_of(old))
-    return told
-
-
 def question(text: str) -> Question:
     """``NAME TYPE``; a name without final dot is below cluster.local."""
     name, rtype = text.split()
@@ -90,41 +61,6 @@ def shown(answer: Answer) -> str:
     if answer.rcode:
         return answer.rcode.name
     return ", ".join(str(rdata) for rrset in answer.answer for rdata in rrset.rdatas) or "NODATA"
-
-
-def packed(text: str) -> bytes:
-    return ipaddress.ip_address(text).packed
-
-
-def addresses(text: str) -> tuple[bytes, ...]:
-    return tuple(map(packed, text.split()))
-
-
-def service(where: str, ips: str = "", ports: str = "http/TCP/80", **given: object) -> Service:
-    """``NAMESPACE/NAME``; ``ips`` with spaces between, ``None`` for headless; ``ports``: NAME/PROTOCOL/NUMBER."""
-    namespace, name = where.split("/")
-    found = tuple(ServicePort(each[0], each[1], int(each[2])) for each in (port.split("/") for port in ports.split()))
-    headless = ips == "None"
-    return replace(Service(namespace, name, () if headless else addresses(ips), found, headless), **given)
-
-
-def endpoint(ips: str, **given: object) -> Endpoint:
-    return replace(Endpoint(addresses(ips)), **given)
-
-
-def endpoint_slice(where: str, of: str, *endpoints: Endpoint, ports: str = "http/TCP/80") -> EndpointSlice:
-    namespace, name = where.split("/")
-    found = tuple(EndpointPort(each[0], each[1], int(each[2])) for each in (port.split("/") for port in ports.split()))
-    return EndpointSlice(namespace, name, of, found, endpoints)
-
-
-def pod(where: str, ips: str, **given: object) -> Pod:
-    namespace, name = where.split("/")
-    return replace(Pod(namespace, name, "", addresses(ips)), **given)
-
-
-def node(name: str, ips: str) -> Node:
-    return Node(name, addresses(ips))
 
 
 @cache

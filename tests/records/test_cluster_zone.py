@@ -10,17 +10,8 @@ from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import parse_name
 from kubedns.dns.rdata import SOA
 from kubedns.records.cluster_zone import ClusterZone
-from tests.records.cluster import (
-    ZONES,
-    ask,
-    cluster_zone,
-    endpoint,
-    endpoint_slice,
-    options,
-    service,
-    shown,
-    store_of,
-)
+from tests.records.cluster import ZONES, ask, cluster_zone, options, shown
+from tests.support.clusters import endpoint, endpoint_slice, service, store_of
 
 OBJECTS: list[Object] = [
     Namespace("shop", {}),

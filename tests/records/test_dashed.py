@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kubedns.records.dashed import dashed, parse_dashed
-from tests.records.cluster import packed
+from tests.support.clusters import packed
 
 
 @pytest.mark.parametrize(

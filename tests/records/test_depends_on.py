@@ -16,23 +16,9 @@ from kubedns.dns.rdata import RecordType
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.listing import records
 from kubedns.records.options import PodsMode
-from tests.records.cluster import (
-    TeamRetail,
-    ask,
-    change,
-    cluster_zone,
-    corpus_objects,
-    endpoint,
-    endpoint_slice,
-    node,
-    options,
-    packed,
-    pod,
-    question,
-    service,
-    store_of,
-)
+from tests.records.cluster import TeamRetail, ask, cluster_zone, corpus_objects, options, question
 from tests.records.test_corpus import cases
+from tests.support.clusters import change, endpoint, endpoint_slice, node, packed, pod, service, store_of
 
 OPTIONS: dict[str, dict[str, object]] = {
     "insecure": {},

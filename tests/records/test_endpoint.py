@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from kubedns.cluster.objects import Object
-from tests.records.cluster import ask, cluster_zone, endpoint, endpoint_slice, pod, service, shown
+from tests.records.cluster import ask, cluster_zone, shown
+from tests.support.clusters import endpoint, endpoint_slice, pod, service
 
 SERVICE: Object = service("data/db", "None", "pg/TCP/5432")
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from kubedns.cluster.objects import Namespace, Object
-from tests.records.cluster import ask, cluster_zone, endpoint, endpoint_slice, service, shown
+from tests.records.cluster import ask, cluster_zone, shown
+from tests.support.clusters import endpoint, endpoint_slice, service
 
 OBJECTS: list[Object] = [
     Namespace("shop", {}),

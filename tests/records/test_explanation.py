@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from kubedns.cluster.objects import Namespace, Object
 from kubedns.dns.trace import Trace
 from kubedns.records.options import PodsMode
-from tests.records.cluster import ask, cluster_zone, endpoint, endpoint_slice, node, pod, service
+from tests.records.cluster import ask, cluster_zone
+from tests.support.clusters import endpoint, endpoint_slice, node, pod, service
 
 OBJECTS: list[Object] = [
     Namespace("shop", {}),

@@ -18,7 +18,8 @@ from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.dashed import dashed
 from kubedns.records.listing import records
 from kubedns.records.options import PodsMode
-from tests.records.cluster import ZONES, TeamRetail, cluster_zone, corpus_objects, endpoint, node, packed, service
+from tests.records.cluster import ZONES, TeamRetail, cluster_zone, corpus_objects
+from tests.support.clusters import endpoint, node, packed, service
 
 OPTIONS: dict[str, dict[str, object]] = {
     "verified": {"pods": PodsMode.VERIFIED},

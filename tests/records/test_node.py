@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from kubedns.cluster.objects import Object
-from tests.records.cluster import ask, cluster_zone, node, shown
+from tests.records.cluster import ask, cluster_zone, shown
+from tests.support.clusters import node
 
 OBJECTS: list[Object] = [
     node("node-1", "192.0.2.1 2001:db8::1"),

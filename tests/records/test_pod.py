@@ -4,7 +4,8 @@ import pytest
 
 from kubedns.cluster.objects import Namespace, Object
 from kubedns.records.options import PodsMode
-from tests.records.cluster import ask, cluster_zone, pod, shown
+from tests.records.cluster import ask, cluster_zone, shown
+from tests.support.clusters import pod
 
 OBJECTS: list[Object] = [
     Namespace("apps", {}),

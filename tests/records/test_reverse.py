@@ -4,7 +4,8 @@ import pytest
 
 from kubedns.cluster.objects import Object
 from kubedns.dns.names import parse_name
-from tests.records.cluster import ask, cluster_zone, endpoint, endpoint_slice, service, shown
+from tests.records.cluster import ask, cluster_zone, shown
+from tests.support.clusters import endpoint, endpoint_slice, service
 
 OBJECTS: list[Object] = [
     service("shop/web", "10.96.0.1 fd00::1"),
