@@ -1,0 +1,62 @@
+"""What the bench prints: ratios, and beside them what they should be. Nothing depends on whether they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.bench.peers import BARE, DNSLIB, KNOT, KUBEDNS, Peer
+from tests.bench.rates import Rates
+from tests.bench.scale import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Loads whose name begins with ``load`` should reach ``at_least`` so much of ``peer``."""
+
+    load: str
+    peer: Peer
+    at_least: float
+
+
+TARGETS = (Target("hits", BARE, 0.65), Target("hits", KNOT, 0.3), Target("misses", DNSLIB, 1.0))
+MOST_OCTETS = 240 << 20
+LINEAR = 1.25
+"""Ten times as many Services may take so much more than ten times as long."""
+
+
+def rate_lines(found: Sequence[Rates], peers: Sequence[Peer]) -> Iterator[str]:
+    """The table of ratios."""
+    others = [peer for peer in peers if peer is not KUBEDNS]
+    yield f"{'':24}{'queries per':>12}   ratio to"
+    yield f"{'':24}{'CPU-second':>12}" + "".join(f"{peer.name:>11}" for peer in others)
+    for rates in found:
+        ratios = [rates.ratio(peer) for peer in others]
+        cells = "".join(f"{'-' if ratio is None else f'{ratio:.2f}':>11}" for ratio in ratios)
+        yield f"{rates.load.name:24}{rates.own:>12,.0f}{cells}"
+    yield ""
+    for target in TARGETS:
+        for rates in found:
+            ratio = rates.ratio(target.peer)
+            if rates.load.name.startswith(target.load) and ratio is not None:
+                aim = f"{rates.load.name}: at least {target.at_least} of {target.peer.name}"
+                yield f"{aim:48} {ratio:5.2f}  {_verdict(ratio >= target.at_least)}"
+
+
+def scale_lines(scale: Scale, endpoints: int) -> Iterator[str]:
+    """Memory and load time."""
+    yield f"{'Services':>10} x {endpoints:<3}{'CPU s to first answer':>24}{'wall s':>8}{'MB':>7}"
+    for services, start in scale.starts.items():
+        times = f"{start.cpu_seconds:>24.2f}{start.wall_seconds:>8.2f}"
+        yield f"{services:>10,}      {times}{start.octets / (1 << 20):>7.0f}"
+    yield ""
+    *_, few, most = scale.starts
+    octets = scale.starts[most].octets
+    yield f"{f'{most:,} Services: under {MOST_OCTETS >> 20} MB':48} {octets >> 20:5}  {_verdict(octets < MOST_OCTETS)}"
+    growth, limit = most / few, most / few * LINEAR
+    aim = f"load time grows about {growth:.0f} times from {few:,}"
+    yield f"{aim:48} {scale.load_ratio:5.1f}  {_verdict(scale.load_ratio <= limit)}"
+
+
+def _verdict(is_met: bool) -> str:
+    return "met" if is_met else "NOT MET"
