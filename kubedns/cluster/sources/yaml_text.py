@@ -66,7 +66,9 @@ class YamlText:
                 raise
             mark = getattr(error, "problem_mark", None)
             problem = getattr(error, "problem", None) or (str(error) or "nested too deeply").splitlines()[0]
-            raise YamlError(f"no YAML: {problem}", self._lines_before + (mark.line + 1 if mark else 1)) from error
+            # What is missing at the end is missing on the last line, not behind it.
+            line = min(mark.line, self.octets.rstrip().count(b"\n")) + 1 if mark else 1
+            raise YamlError(f"no YAML: {problem}", self._lines_before + line) from error
 
     def first_line(self) -> int:
         """The line on which the document begins, behind blank lines and comments."""
@@ -120,13 +122,14 @@ def expanded_size(root: yaml.Node) -> int:
     stack = [root]
     while stack:
         node = stack[-1]
-        if id(node) in sizes or id(node) in begun:
-            # A child that has no size yet holds this node itself.
-            sizes.setdefault(id(node), 1 + sum(sizes.get(id(child), MOST_NODES + 1) for child in _children(node)))
-            stack.pop()
-        else:
+        if id(node) not in begun:
             begun.add(id(node))
             stack += [child for child in _children(node) if id(child) not in begun]
+            continue
+        if id(node) not in sizes:
+            # A child that has no size yet holds this node itself.
+            sizes[id(node)] = 1 + sum(sizes.get(id(child), MOST_NODES + 1) for child in _children(node))
+        stack.pop()
     return sizes[id(root)]
 
 
