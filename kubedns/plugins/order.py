@@ -14,19 +14,20 @@ from types import ModuleType
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A word of the Corefile. ``once``: at most once in a server block. ``answers``: it has a place in the chain."""
+    """A word of the Corefile. ``once``: at most once in a server block."""
 
     word: str
     once: bool = True
-    answers: bool = True
 
     def module(self) -> ModuleType:
-        """The plugin's module, imported when it is first needed: it has ``Options`` and, in the chain, ``make``."""
+        """The plugin's module, imported when it is first needed: it has ``Options`` and, but for bind, ``make``."""
         return import_module(f"kubedns.plugins.{self.word}")
 
 
 ROWS = (
-    Row("bind", once=False, answers=False),
+    Row("bind", once=False),
+    Row("ready"),
+    Row("health"),
     Row("errors"),
     Row("log", once=False),
     Row("any"),
@@ -41,7 +42,7 @@ ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
 LATER = frozenset(
     (
         "auto", "autopath", "bufsize", "cache", "cancel", "chaos", "dns64", "erratic", "file", "forward", "header",
-        "health", "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "prometheus", "ready", "reload",
+        "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "prometheus", "reload",
         "rewrite", "secondary", "template", "timeouts", "tls", "transfer", "view", "whoami",
     )
 )  # fmt: skip

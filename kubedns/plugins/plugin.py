@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,6 +11,7 @@ from kubedns.cluster.selectors import LabelSelector
 from kubedns.dns.answer import Answer
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.observe.pages import Page
 
 Next = Callable[[Query], Coroutine[Any, Any, Answer]]
 """The rest of the chain; its end is REFUSED."""
@@ -64,6 +65,22 @@ class Readiness(Protocol):
         """Whether it can answer for its zones."""
 
 
+@runtime_checkable
+class Stopping(Protocol):
+    """A plugin that does something else once the server has been told to stop."""
+
+    def stopping(self) -> None:
+        """The server goes on answering for its lame duck time, then ends."""
+
+
+@runtime_checkable
+class Serving(Protocol):
+    """A plugin with pages over HTTP."""
+
+    def pages(self) -> Iterable[Page]:
+        """The pages, each with its address."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterSource:
     """Which cluster a plugin answers from; equal descriptions share one store.
@@ -84,11 +101,12 @@ class Context:
     """What a plugin is given beside its own options: its server block's zones, and the world's doors.
 
     ``lister`` gives the view of the store that a source fills; it reports to the one who builds which sources are
-    needed. ``later`` calls back after so many seconds. ``serial``: what zone serials start from, so that they never go
-    back from one run to the next.
+    needed. ``later`` calls back after so many seconds. ``unready`` gives the words of the plugins that are not ready,
+    in all server blocks. ``serial``: what zone serials start from, so that they never go back from run to run.
     """
 
     zones: tuple[Name, ...]
     lister: Callable[[ClusterSource], Lister]
     later: Later
+    unready: Callable[[], Sequence[str]]
     serial: int = 0

@@ -24,7 +24,7 @@ from kubedns.observe.metrics import Metrics
 from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
 from kubedns.plugins.order import LATER, ONCE_ONLY, PLUGINS, ROWS
-from kubedns.plugins.plugin import ClusterSource, Context, Plugin
+from kubedns.plugins.plugin import ClusterSource, Context, Plugin, Readiness
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
 from kubedns.resolver.resolver import Resolver
@@ -83,6 +83,7 @@ class _Builder:
         self._cache = AnswerCache(settings.cache_octets)
         self._stores: dict[ClusterSource, Store] = {}
         self._sources: list[ManifestSource] = []
+        self._plugins: list[Plugin] = []
         # SOA serials start from the time of day, so that they do not go back when the server starts anew.
         self._serial = int(time.time())  # noqa: TID251
 
@@ -124,8 +125,14 @@ class _Builder:
         folder = Path(draft.block.location.file).parent
         if isinstance(options, KubernetesOptions):
             _check_source(options, directive, folder)
-        context = Context(zones, lambda source: self._store(source, folder), _later, self._serial)
-        draft.plugins.append(module.make(options, context))
+        context = Context(zones, lambda source: self._store(source, folder), _later, self._unready, self._serial)
+        plugin = module.make(options, context)
+        draft.plugins.append(plugin)
+        self._plugins.append(plugin)
+
+    def _unready(self) -> list[str]:
+        words = [each.word for each in self._plugins if isinstance(each, Readiness) and not each.is_ready()]
+        return list(dict.fromkeys(words))
 
     def _store(self, source: ClusterSource, folder: Path) -> Store:
         paths = tuple(str(found_path(path, folder)) for path in source.manifests)
@@ -155,7 +162,7 @@ class _Builder:
                 for host in draft.hosts or ("0.0.0.0", "::"):
                     chains.setdefault(ListenAddress(host, port), []).append(chain)
         resolvers = {address: Resolver(found, self._metrics) for address, found in chains.items()}
-        return Server(resolvers, tuple(self._sources), self._cache, self._metrics, self._listeners)
+        return Server(resolvers, self._plugins, self._sources, self._cache, self._metrics, self._listeners)
 
     def _listeners(self, address: ListenAddress, resolver: Resolver) -> tuple[UdpListener, TcpListener]:
         """Sockets for one address, UDP and TCP."""

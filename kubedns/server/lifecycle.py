@@ -6,9 +6,10 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
+from kubedns.observe.pages import Page
 from kubedns.server.server import Server
 
 _log = logging.getLogger(__name__)
@@ -17,7 +18,7 @@ _COLLECT_AFTER = 200_000
 
 
 async def serve(server: Server, announce: Callable[[Sequence[str]], None]) -> None:
-    """Serve until SIGTERM or SIGINT; ``announce`` hears the listeners once queries are answered.
+    """Serve until SIGTERM or SIGINT; a second one ends the wait of a lame duck. ``announce`` hears the listeners.
 
     Sockets are taken first, so that a taken port is known at once and early queries wait in their buffers instead of
     being lost.
@@ -25,14 +26,15 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None]) -> No
     Raises:
         ListenError: an address cannot be listened on.
     """
-    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
+    signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, signals.put_nowait, number)
     listeners = server.listeners()
     async with AsyncExitStack() as stack:
         for listener in listeners:
             stack.callback(listener.close)
+        await stack.enter_async_context(_served(server.pages()))
         for fault in await server.load():
             _log.error("%s", fault)
         gc.freeze()
@@ -42,6 +44,26 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None]) -> No
         for listener in listeners:
             await listener.start()
         announce([str(listener) for listener in listeners])
-        await stopped.wait()
+        await signals.get()
         _log.info("stopping")
+        server.stopping()
+        # Whoever sends queries here has yet to hear that this server is not ready any more.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(signals.get(), server.lameduck_seconds)
         await asyncio.gather(*(listener.stop() for listener in listeners))
+
+
+@asynccontextmanager
+async def _served(pages: Sequence[Page]) -> AsyncIterator[None]:
+    """Serve ``pages``; where there are none, the HTTP library is not even imported."""
+    if not pages:
+        yield
+        return
+    from kubedns.observe.http import PageServer
+
+    server = PageServer(pages)
+    try:
+        await server.start()
+        yield
+    finally:
+        await server.stop()

@@ -9,7 +9,10 @@ from kubedns.cluster.sources.source import Source
 from kubedns.dns.names import Name
 from kubedns.errors import ListenError, ManifestError, NotServedError
 from kubedns.observe.metrics import Metrics
+from kubedns.observe.pages import Page
+from kubedns.plugins.health import Health
 from kubedns.plugins.kubernetes import Kubernetes
+from kubedns.plugins.plugin import Plugin, Serving, Stopping
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.resolver import Resolver
@@ -22,17 +25,22 @@ MakeListeners = Callable[[ListenAddress, Resolver], tuple[Listener, ...]]
 
 
 class Server:
-    """What a configuration describes. ``resolvers`` by listening address; ``cache`` and ``metrics`` of the process."""
+    """What a configuration describes.
+
+    ``resolvers`` by listening address; ``plugins`` of all server blocks; ``cache`` and ``metrics`` of the process.
+    """
 
     def __init__(
         self,
         resolvers: Mapping[ListenAddress, Resolver],
+        plugins: Sequence[Plugin],
         sources: Sequence[Source],
         cache: AnswerCache,
         metrics: Metrics,
         make_listeners: MakeListeners,
     ) -> None:
         self.resolvers = resolvers
+        self.plugins = plugins
         self.sources = sources
         self.cache = cache
         self.metrics = metrics
@@ -75,17 +83,25 @@ class Server:
                 return resolver
         raise NotServedError(f"no server block serves {name}")
 
+    def pages(self) -> list[Page]:
+        """The pages of all plugins."""
+        return [page for plugin in self.plugins if isinstance(plugin, Serving) for page in plugin.pages()]
+
+    def stopping(self) -> None:
+        """Tell the plugins that the server is about to stop."""
+        for plugin in self.plugins:
+            if isinstance(plugin, Stopping):
+                plugin.stopping()
+
+    @property
+    def lameduck_seconds(self) -> float:
+        """How long queries are answered after SIGTERM: the longest that any server block asks for."""
+        return max((plugin.lameduck_seconds for plugin in self.plugins if isinstance(plugin, Health)), default=0.0)
+
     @property
     def cluster_zones(self) -> tuple[ClusterZone, ...]:
-        """The cluster zones of all server blocks, each once."""
-        plugins = [
-            plugin
-            for resolver in self.resolvers.values()
-            for chain in resolver.chains
-            for plugin in chain.plugins
-            if isinstance(plugin, Kubernetes)
-        ]
-        return tuple(dict.fromkeys(plugin.zone for plugin in plugins))
+        """The cluster zones of all server blocks."""
+        return tuple(plugin.zone for plugin in self.plugins if isinstance(plugin, Kubernetes))
 
 
 def _speaks_ipv6() -> bool:

@@ -1,0 +1,78 @@
+"""Serves pages, on a thread and a loop of its own, so that a busy server still answers its probes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any
+
+from aiohttp import web
+
+from kubedns.errors import ListenError
+from kubedns.observe.pages import HttpAddress, Page
+
+_LAST_WAIT_SECONDS = 0.5
+"""How long a page that is being given is waited for when its address is closed."""
+
+
+class PageServer:
+    """Serves pages; pages of one address share its socket, and of two for one path the first is served."""
+
+    def __init__(self, pages: Iterable[Page]) -> None:
+        self._sites: dict[HttpAddress, dict[str, Page]] = {}
+        for page in pages:
+            self._sites.setdefault(page.address, {}).setdefault(page.path, page)
+        self._runners: dict[HttpAddress, web.AppRunner] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="pages", daemon=True)
+
+    async def start(self) -> None:
+        """Begin to serve.
+
+        Raises:
+            ListenError: an address cannot be listened on.
+        """
+        self._thread.start()
+        for address, pages in self._sites.items():
+            await self._call(self._open(address, pages.values()))
+
+    async def stop(self) -> None:
+        """Close everything."""
+        if not self._thread.is_alive():
+            return
+        for address in list(self._runners):
+            await self._call(self._close(address))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        await asyncio.to_thread(self._thread.join)
+        self._loop.close()
+
+    async def _call(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    async def _open(self, address: HttpAddress, pages: Iterable[Page]) -> None:
+        application = web.Application()
+        for page in pages:
+            application.router.add_get(page.path, _handler(page))
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_WAIT_SECONDS)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, address.host or None, address.port).start()
+        except OSError as error:
+            await runner.cleanup()
+            reason = error.strerror or str(error)
+            raise ListenError(f"cannot listen on {address} (HTTP): {reason}", remedy="use another port") from error
+        self._runners[address] = runner
+
+    async def _close(self, address: HttpAddress) -> None:
+        runner = self._runners.pop(address, None)
+        if runner is not None:
+            await runner.cleanup()
+
+
+def _handler(page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def handle(_request: web.Request) -> web.Response:
+        reply = page.respond()
+        return web.Response(status=reply.status, text=reply.text)
+
+    return handle
