@@ -93,6 +93,7 @@ class TransportMetrics:
     """What a listener could not do. ``errors``: refusals of the system, by their name (ENOBUFS, EPERM, EMFILE ...).
 
     ``dropped``: queries left unanswered, and ``refused``: connections not taken, because a limit was reached.
+    ``closed``: connections that were closed because of one, by its name.
     """
 
     server: str
@@ -100,12 +101,17 @@ class TransportMetrics:
     errors: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
     refused: int = 0
+    closed: dict[str, int] = field(default_factory=dict)
     panics: int = 0
 
     def failed(self, error: OSError) -> None:
         """The system refused something."""
         name = errno.errorcode.get(error.errno or 0, "other")
         self.errors[name] = self.errors.get(name, 0) + 1
+
+    def limited(self, limit: str) -> None:
+        """A connection was closed because of ``limit``."""
+        self.closed[limit] = self.closed.get(limit, 0) + 1
 
 
 @dataclass(slots=True)

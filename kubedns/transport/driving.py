@@ -6,47 +6,104 @@ A Task for each query costs several times what most queries need; those that ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator
-from typing import Any, TypeVar
+import logging
+import types
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
 
-T = TypeVar("T")
+from kubedns.observe.metrics import TransportMetrics
 
+Resolving = Coroutine[Any, Any, bytes | None]
+"""Gives a whole response, or None for silence."""
+Done = Callable[[bytes | None], None]
 
-def drive(coroutine: Coroutine[Any, Any, T], done: Callable[[T], None], suspended: set[asyncio.Task[None]]) -> None:
-    """Run ``coroutine`` and hand its result to ``done``: at once or, if it waits, from a Task kept in ``suspended``."""
-    try:
-        awaited = coroutine.send(None)
-    except StopIteration as stop:
-        done(stop.value)
-        return
-    task = asyncio.get_running_loop().create_task(_finish(_Begun(coroutine, awaited), done))
-    suspended.add(task)
-    task.add_done_callback(suspended.discard)
+MAX_SUSPENDED = 10_000
+"""Queries of one listener that may wait for others at a time; each holds some kilobytes."""
+_log = logging.getLogger(__name__)
 
 
-async def _finish(begun: _Begun[T], done: Callable[[T], None]) -> None:
-    done(await begun)
+class Driver:
+    """Runs what resolves a listener's queries, and takes the errors in it; at most ``most`` of them may wait at a time.
+
+    ``suspended`` are those that do.
+    """
+
+    def __init__(self, metrics: TransportMetrics, most: int = MAX_SUSPENDED) -> None:
+        self.suspended: set[asyncio.Task[None]] = set()
+        self._metrics = metrics
+        self._most = most
+        self._logged: set[object] = set()
+
+    def drive(self, resolving: Resolving, done: Done) -> asyncio.Task[None] | None:
+        """Run ``resolving`` and hand what it gives to ``done``: at once or, where it waits, from the Task returned.
+
+        An error in it, and one that waits where too many do, count as silence.
+        """
+        response: bytes | None = None
+        try:
+            awaited = resolving.send(None)
+        except StopIteration as stop:
+            response = stop.value
+        except Exception as error:
+            self.failed(error)
+        else:
+            if len(self.suspended) < self._most:
+                return self._suspend(resolving, awaited, done)
+            self._give_up(resolving)
+        done(response)
+        return None
+
+    def failed(self, error: Exception) -> None:
+        """Count an error in the program; the first of its kind is logged with its traceback."""
+        self._metrics.panics += 1
+        kind = (type(error), _place(error))
+        if kind not in self._logged:
+            self._logged.add(kind)
+            _log.error("error while answering a message; others of its kind are only counted", exc_info=error)
+
+    def _suspend(self, resolving: Resolving, awaited: object, done: Done) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(self._finish(resolving, awaited, done))
+        self.suspended.add(task)
+        task.add_done_callback(self.suspended.discard)
+        return task
+
+    async def _finish(self, resolving: Resolving, awaited: object, done: Done) -> None:
+        try:
+            response = await _rest(resolving, awaited)
+        except Exception as error:
+            self.failed(error)
+            response = None
+        done(response)
+
+    def _give_up(self, resolving: Resolving) -> None:
+        self._metrics.dropped += 1
+        try:
+            resolving.close()
+        except Exception as error:  # it waits for something even while it is closed
+            self.failed(error)
 
 
-class _Begun(Awaitable[T]):
-    """A coroutine that has been run to its first wait; what it waits for is handed on first."""
+@types.coroutine
+def _rest(resolving: Resolving, awaited: object) -> Generator[Any, Any, bytes | None]:
+    """What is left of a coroutine that was run to its first wait: what it waits for is handed on to the loop first."""
+    while True:
+        thrown: BaseException | None = None
+        try:
+            sent = yield awaited
+        except BaseException as error:
+            thrown = error
+        try:
+            awaited = resolving.send(sent) if thrown is None else resolving.throw(thrown)
+        except StopIteration as stop:
+            response: bytes | None = stop.value
+            return response
 
-    def __init__(self, coroutine: Coroutine[Any, Any, T], awaited: object) -> None:
-        self._coroutine = coroutine
-        self._awaited = awaited
 
-    def __await__(self) -> Generator[Any, Any, T]:
-        awaited = self._awaited
-        step: Callable[[Any], object]
-        while True:
-            try:
-                argument = yield awaited
-                step = self._coroutine.send
-            except BaseException as error:
-                argument = error
-                step = self._coroutine.throw
-            try:
-                awaited = step(argument)
-            except StopIteration as stop:
-                value: T = stop.value
-                return value
+def _place(error: Exception) -> tuple[str, int] | None:
+    """The file and line where ``error`` was raised."""
+    traceback = error.__traceback__
+    if traceback is None:
+        return None
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback.tb_frame.f_code.co_filename, traceback.tb_lineno

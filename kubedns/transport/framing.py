@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 _LENGTH_OCTETS = 2
 
 
@@ -12,17 +10,38 @@ def framed(message: bytes) -> bytes:
     return len(message).to_bytes(_LENGTH_OCTETS) + message
 
 
-def take_messages(buffer: bytearray, most: int) -> Iterator[bytes]:
-    """Take complete messages out of ``buffer``, up to ``most`` of them; an empty one has no octets."""
-    at = 0
-    try:
-        while most > 0 and len(buffer) - at >= _LENGTH_OCTETS:
-            end = at + _LENGTH_OCTETS + int.from_bytes(buffer[at : at + _LENGTH_OCTETS])
-            if len(buffer) < end:
-                return
-            message = bytes(buffer[at + _LENGTH_OCTETS : end])
-            at = end
-            most -= 1
-            yield message
-    finally:
-        del buffer[:at]
+class Messages:
+    """What a stream brings: octets are fed in as they come, complete messages are taken out."""
+
+    __slots__ = ("_at", "_octets")
+
+    def __init__(self) -> None:
+        self._octets = bytearray()
+        self._at = 0
+
+    def __bool__(self) -> bool:
+        """Whether octets are left, be it only half a length."""
+        return self._at < len(self._octets)
+
+    def feed(self, octets: bytes | memoryview) -> None:
+        """Octets that came, behind those that came before."""
+        if self._at:
+            del self._octets[: self._at]
+            self._at = 0
+        self._octets += octets
+
+    def take(self) -> bytes | None:
+        """The next message, which may have no octets; None: it is not complete."""
+        octets = self._octets
+        start = self._at + _LENGTH_OCTETS
+        if len(octets) < start:
+            return None
+        end = start + int.from_bytes(octets[self._at : start])
+        if len(octets) < end:
+            return None
+        message = bytes(octets[start:end])
+        self._at = end
+        if end == len(octets):  # an idle connection keeps nothing
+            octets.clear()
+            self._at = 0
+        return message

@@ -7,12 +7,13 @@ import socket
 from dataclasses import dataclass
 
 from kubedns.errors import ListenError
+from kubedns.transport.sources import IP_PKTINFO, IPV6_RECVPKTINFO
 
 RECEIVE_OCTETS = 4 << 20
 """Room asked for queries that wait to be read; the kernel gives what it may."""
+UNSENT_OCTETS = 64 << 10
+"""What the kernel may hold of a connection's responses before they are sent; by itself it would take megabytes."""
 _BACKLOG = 512
-IP_PKTINFO, IPV6_RECVPKTINFO, IPV6_PKTINFO = 8, 49, 50
-"""Linux's numbers, for which Python has names only since 3.14 or where the C library shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ def tcp_socket(address: ListenAddress) -> socket.socket:
         ListenError: the address cannot be bound.
     """
     made = _bound(address, socket.SOCK_STREAM)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_OCTETS)
     made.listen(_BACKLOG)
     return made
 

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from kubedns.errors import ListenError
+from kubedns.transport.sockets import ListenAddress, packed, tcp_socket, udp_socket
+from tests.support.process import free_port
+
+MAKERS = pytest.mark.parametrize("make", [udp_socket, tcp_socket])
+Make = Callable[[ListenAddress], socket.socket]
+
+
+@MAKERS
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "0.0.0.0", "::1", "::"])
+def test_sockets_are_bound_and_never_block(make: Make, host: str) -> None:
+    port = free_port()
+    with make(ListenAddress(host, port)) as made:
+        assert made.getsockname()[:2] == (host, port)
+        assert not made.getblocking()
+
+
+@MAKERS
+def test_every_address_of_both_families_goes_together(make: Make) -> None:
+    port = free_port()
+    with make(ListenAddress("0.0.0.0", port)), make(ListenAddress("::", port)):
+        pass
+
+
+@MAKERS
+def test_a_taken_port_is_told(make: Make) -> None:
+    port = free_port()
+    with make(ListenAddress("127.0.0.1", port)), pytest.raises(ListenError, match=f"127.0.0.1:{port}.*taken"):
+        make(ListenAddress("127.0.0.1", port))
+
+
+@MAKERS
+def test_the_address_of_another_machine_is_told(make: Make) -> None:
+    with pytest.raises(ListenError, match="no address of this machine"):
+        make(ListenAddress("192.0.2.1", free_port()))
+
+
+@MAKERS
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.EADDRINUSE, "taken; .*systemd-resolved"),
+        (errno.EACCES, "not permitted; .*1024.*CAP_NET_BIND_SERVICE"),
+        (errno.EAFNOSUPPORT, "does not speak"),
+        (errno.ENOBUFS, "[Nn]o buffer"),
+    ],
+)
+def test_each_refusal_has_its_remedy(make: Make, number: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "no buffer space")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(ListenError, match=rf"cannot listen on \[::1\]:53 .*{words}"):
+        make(ListenAddress("::1", 53))
+
+
+@pytest.mark.parametrize(
+    ("host", "octets"),
+    [("127.0.0.1", b"\x7f\0\0\1"), ("::1", bytes(15) + b"\1"), ("fe80::1%lo", b"\xfe\x80" + bytes(13) + b"\1")],
+)
+def test_addresses_are_packed(host: str, octets: bytes) -> None:
+    assert packed(host) == octets
