@@ -8,14 +8,19 @@ import struct
 import time
 from collections.abc import Callable, Coroutine
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeVar
 
 from kubedns.dns.question import Client
+from kubedns.errors import ListenError
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.framing import framed
 from kubedns.transport.responder import Find
+from kubedns.transport.sockets import ListenAddress
+from tests.support.process import free_port
 
 PATIENCE_SECONDS = 20.0
+_TRIES = 50
+T = TypeVar("T")
 
 
 class FakeResponder:
@@ -71,6 +76,16 @@ class FakeResponder:
         if text.endswith(b"huge"):
             return octets[:2] + bytes(65_533)
         return octets[:2] + b"R:" + text[:100]
+
+
+def on_free_port(host: str, make: Callable[[ListenAddress], T]) -> T:
+    """What ``make`` binds on ``host``: a port that is free on one address may be taken on another."""
+    for _ in range(_TRIES):
+        try:
+            return make(ListenAddress(host, free_port()))
+        except ListenError:
+            continue
+    raise AssertionError(f"no port is free on {host}")
 
 
 def metrics() -> TransportMetrics:

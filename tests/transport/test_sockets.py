@@ -9,6 +9,7 @@ import pytest
 from kubedns.errors import ListenError
 from kubedns.transport.sockets import ListenAddress, packed, tcp_socket, udp_socket
 from tests.support.process import free_port
+from tests.transport.fakes import on_free_port
 
 MAKERS = pytest.mark.parametrize("make", [udp_socket, tcp_socket])
 Make = Callable[[ListenAddress], socket.socket]
@@ -17,24 +18,31 @@ Make = Callable[[ListenAddress], socket.socket]
 @MAKERS
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "0.0.0.0", "::1", "::"])
 def test_sockets_are_bound_and_never_block(make: Make, host: str) -> None:
-    port = free_port()
-    with make(ListenAddress(host, port)) as made:
-        assert made.getsockname()[:2] == (host, port)
+    with on_free_port(host, make) as made:
+        assert made.getsockname()[0] == host
         assert not made.getblocking()
 
 
 @MAKERS
 def test_every_address_of_both_families_goes_together(make: Make) -> None:
-    port = free_port()
-    with make(ListenAddress("0.0.0.0", port)), make(ListenAddress("::", port)):
-        pass
+    def make_both(address: ListenAddress) -> tuple[socket.socket, socket.socket]:
+        first = make(address)
+        try:
+            return first, make(ListenAddress("::", address.port))
+        except ListenError:
+            first.close()
+            raise
+
+    for made in on_free_port("0.0.0.0", make_both):
+        made.close()
 
 
 @MAKERS
 def test_a_taken_port_is_told(make: Make) -> None:
-    port = free_port()
-    with make(ListenAddress("127.0.0.1", port)), pytest.raises(ListenError, match=f"127.0.0.1:{port}.*taken"):
-        make(ListenAddress("127.0.0.1", port))
+    with on_free_port("127.0.0.1", make) as holder:
+        port = holder.getsockname()[1]
+        with pytest.raises(ListenError, match=f"127.0.0.1:{port}.*taken"):
+            make(ListenAddress("127.0.0.1", port))
 
 
 @MAKERS

@@ -14,10 +14,8 @@ from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport import tcp
 from kubedns.transport.framing import framed
 from kubedns.transport.limits import TcpLimits
-from kubedns.transport.sockets import ListenAddress
 from kubedns.transport.tcp import TcpListener
-from tests.support.process import free_port
-from tests.transport.fakes import FakeResponder, TcpClient, metrics, run, until
+from tests.transport.fakes import FakeResponder, TcpClient, metrics, on_free_port, run, until
 
 PATIENT = TcpLimits(idle=600, message=600, unread=600)
 
@@ -29,7 +27,7 @@ class Scene:
         self.responder = FakeResponder()
         self.responder.keep(b"kept", b"answer")
         self.metrics: TransportMetrics = metrics()
-        self.listener = TcpListener(ListenAddress(host, free_port()), self.responder, self.metrics, limits)
+        self.listener = on_free_port(host, lambda each: TcpListener(each, self.responder, self.metrics, limits))
 
     def client(self, host: str = "127.0.0.1", source: str = "", room: int = 0) -> TcpClient:
         return TcpClient(host, self.listener.address.port, source, room)

@@ -10,10 +10,9 @@ import pytest
 from kubedns.dns.question import Client, Transport
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport import udp
-from kubedns.transport.sockets import ListenAddress, packed
+from kubedns.transport.sockets import packed
 from kubedns.transport.udp import UdpListener
-from tests.support.process import free_port
-from tests.transport.fakes import FakeResponder, UdpClient, metrics, run, until
+from tests.transport.fakes import FakeResponder, UdpClient, metrics, on_free_port, run, until
 
 HOSTS = pytest.mark.parametrize(
     ("bound", "asked"),
@@ -25,7 +24,7 @@ HOSTS = pytest.mark.parametrize(
 async def listening(
     responder: FakeResponder, host: str = "127.0.0.1", counters: TransportMetrics | None = None
 ) -> AsyncIterator[UdpListener]:
-    listener = UdpListener(ListenAddress(host, free_port()), responder, counters or metrics())
+    listener = on_free_port(host, lambda address: UdpListener(address, responder, counters or metrics()))
     await listener.start()
     try:
         yield listener
@@ -145,7 +144,7 @@ def test_more_than_a_batch_is_answered() -> None:
     async def scene() -> None:
         responder = FakeResponder()
         responder.keep(b"kept", b"answer")
-        listener = UdpListener(ListenAddress("127.0.0.1", free_port()), responder, metrics())
+        listener = on_free_port("127.0.0.1", lambda address: UdpListener(address, responder, metrics()))
         with UdpClient("127.0.0.1", listener.address.port) as client:
             client.send(*(number.to_bytes(2) + b"kept" for number in range(150)))
             await listener.start()
@@ -193,7 +192,7 @@ def test_a_stop_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_listener_that_was_never_started_can_be_stopped() -> None:
     async def scene() -> None:
         for _ in range(2):
-            listener = UdpListener(ListenAddress("127.0.0.1", free_port()), FakeResponder(), metrics())
+            listener = on_free_port("127.0.0.1", lambda address: UdpListener(address, FakeResponder(), metrics()))
             await listener.stop()
             listener.close()
 
