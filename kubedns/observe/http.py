@@ -73,6 +73,6 @@ class PageServer:
 def _handler(page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def handle(_request: web.Request) -> web.Response:
         reply = page.respond()
-        return web.Response(status=reply.status, text=reply.text)
+        return web.Response(status=reply.status, body=reply.text.encode(), headers={"Content-Type": reply.content_type})
 
     return handle

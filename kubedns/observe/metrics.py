@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -33,7 +33,20 @@ DURATION = Metric("coredns_dns_request_duration_seconds", ("server", "zone", "vi
 REQUEST_SIZE = Metric("coredns_dns_request_size_bytes", ("server", "zone", "view", "proto"), "Octets of queries.")
 RESPONSE_SIZE = Metric("coredns_dns_response_size_bytes", ("server", "zone", "view", "proto"), "Octets of responses.")
 PANICS = Metric("coredns_panics_total", (), "Queries answered SERVFAIL because of an error in the program.")
-METRICS = (REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS)
+PLUGINS = Metric("coredns_plugin_enabled", ("server", "zone", "view", "name"), "Plugins of each server block.")
+BUILD = Metric("coredns_build_info", ("version", "revision", "goversion"), "1, with what runs as labels.")
+ANSWERS_KEPT = Metric("kubedns_answers_kept", (), "Finished answers in the answer cache.")
+SOURCE_AGE = Metric("kubedns_source_age_seconds", ("source",), "Seconds since a source was last seen to be current.")
+TRANSPORT_ERRORS = Metric(
+    "kubedns_transport_errors_total", ("server", "proto", "error"), "What the system refused to a listener."
+)
+TRANSPORT_LIMITS = Metric(
+    "kubedns_transport_limits_total", ("server", "proto", "limit"), "How often a limit of a listener was reached."
+)
+METRICS = (
+    REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
+    SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS,
+)  # fmt: skip
 
 
 class Histogram:
@@ -67,25 +80,85 @@ class Labels(NamedTuple):
     dnssec_ok: bool
 
 
-@dataclass(slots=True)
+class ZoneMetrics:
+    """What was answered for the names of one zone: octets read and written, and the seconds in between."""
+
+    __slots__ = ("durations", "request_octets", "response_octets")
+
+    def __init__(self) -> None:
+        self.request_octets = Histogram(SIZE_OCTETS)
+        self.response_octets = Histogram(SIZE_OCTETS)
+        self.durations = Histogram(DURATION_SECONDS)
+
+
 class ResponderMetrics:
     """What one listener of ``server`` answered over ``proto`` to clients of ``family`` (1: IPv4, 2: IPv6)."""
 
-    server: str
-    proto: str
-    family: int
-    responses: dict[Labels, int] = field(default_factory=dict)
-    request_octets: Histogram = field(default_factory=lambda: Histogram(SIZE_OCTETS))
-    response_octets: Histogram = field(default_factory=lambda: Histogram(SIZE_OCTETS))
-    durations: Histogram = field(default_factory=lambda: Histogram(DURATION_SECONDS))
+    __slots__ = ("_ready_counts", "_ready_durations", "family", "proto", "responses", "server", "zones")
+
+    def __init__(self, server: str, proto: str, family: int) -> None:
+        self.server = server
+        self.proto = proto
+        self.family = family
+        self.responses: dict[Labels, int] = {}
+        self.zones: dict[str, ZoneMetrics] = {}
+        self._ready_durations = Histogram(DURATION_SECONDS)
+        self._ready_counts: dict[str, int] = {}
 
     def count(self, labels: Labels, request_octets: int, response_octets: int, count: int) -> None:
         """``count`` responses alike were sent."""
         if not count:
             return
         self.responses[labels] = self.responses.get(labels, 0) + count
-        self.request_octets.add(request_octets, count)
-        self.response_octets.add(response_octets, count)
+        zone = self._zone(labels.zone)
+        zone.request_octets.add(request_octets, count)
+        zone.response_octets.add(response_octets, count)
+        self._ready_counts[labels.zone] = self._ready_counts.get(labels.zone, 0) + count
+
+    def took(self, zone: str, seconds: float) -> None:
+        """A response that had to be worked out took so long; it is counted besides."""
+        self._zone(zone).durations.add(seconds)
+        self._ready_counts[zone] = self._ready_counts.get(zone, 0) - 1
+
+    def served(self, count: int, seconds: float) -> None:
+        """``count`` responses (at least one) that were ready took so long together, whatever their zones."""
+        self._ready_durations.add(seconds / count, count)
+
+    def settle(self) -> None:
+        """Give each zone its part of the durations of responses that were ready.
+
+        The hot path does not ask which zone a ready response is of, so each zone gets of every duration in the
+        proportion of its responses.
+        """
+        durations, counts = self._ready_durations, self._ready_counts
+        self._ready_durations, self._ready_counts = Histogram(DURATION_SECONDS), {}
+        left, total = list(durations.counts), durations.count
+        for zone, count in counts.items():
+            part = _part(left, total, min(count, total))
+            histogram = self._zone(zone).durations
+            histogram.counts = [old + new for old, new in zip(histogram.counts, part, strict=True)]
+            histogram.sum += durations.sum * sum(part) / max(durations.count, 1)
+            left = [old - new for old, new in zip(left, part, strict=True)]
+            total -= sum(part)
+
+    def _zone(self, name: str) -> ZoneMetrics:
+        zone = self.zones.get(name)
+        if zone is None:
+            zone = self.zones[name] = ZoneMetrics()
+        return zone
+
+
+def _part(cells: Sequence[int], total: int, count: int) -> list[int]:
+    """``count`` of the ``total`` observations in ``cells``, of each cell in proportion."""
+    if not total:
+        return [0] * len(cells)
+    part = [cell * count // total for cell in cells]
+    lacking = count - sum(part)
+    for place, cell in enumerate(cells):
+        more = min(lacking, cell - part[place])
+        part[place] += more
+        lacking -= more
+    return part
 
 
 @dataclass(slots=True)
@@ -133,9 +206,3 @@ class Metrics:
         counters = ResponderMetrics(server, proto, family)
         self.responders.append(counters)
         return counters
-
-    def responses(self) -> Iterator[tuple[ResponderMetrics, Labels, int]]:
-        """Every count of responses, with its listener."""
-        for counters in self.responders:
-            for labels, count in counters.responses.items():
-                yield counters, labels, count

@@ -12,6 +12,7 @@ class Reply:
 
     status: int
     text: str
+    content_type: str = "text/plain"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ ROWS = (
     Row("bind", once=False),
     Row("ready"),
     Row("health"),
+    Row("prometheus"),
     Row("errors"),
     Row("log", once=False),
     Row("any"),
@@ -42,7 +43,7 @@ ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
 LATER = frozenset(
     (
         "auto", "autopath", "bufsize", "cache", "cancel", "chaos", "dns64", "erratic", "file", "forward", "header",
-        "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "prometheus", "reload",
+        "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "reload",
         "rewrite", "secondary", "template", "timeouts", "tls", "transfer", "view", "whoami",
     )
 )  # fmt: skip

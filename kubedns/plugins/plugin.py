@@ -102,11 +102,13 @@ class Context:
 
     ``lister`` gives the view of the store that a source fills; it reports to the one who builds which sources are
     needed. ``later`` calls back after so many seconds. ``unready`` gives the words of the plugins that are not ready,
-    in all server blocks. ``serial``: what zone serials start from, so that they never go back from run to run.
+    in all server blocks; ``exposition`` the process's counters as text. ``serial``: what zone serials start from, so
+    that they never go back from run to run.
     """
 
     zones: tuple[Name, ...]
     lister: Callable[[ClusterSource], Lister]
     later: Later
     unready: Callable[[], Sequence[str]]
+    exposition: Callable[[], str]
     serial: int = 0

@@ -73,7 +73,7 @@ class Responder:
 
     def served(self, count: int, seconds: float) -> None:
         """``count`` answers (at least one) were served from :meth:`find`, in a batch that took ``seconds``."""
-        self._metrics.durations.add(seconds / count, count)
+        self._metrics.served(count, seconds)
 
     async def resolve(self, octets: bytes, client: Client) -> bytes | None:
         """The response to a message; None: silence."""
@@ -85,7 +85,7 @@ class Responder:
             response = write_rejection(query)
             labels = Labels(_NO_ZONE, "other", query.rcode.name, "", dnssec_ok=False)
             self._metrics.count(labels, len(octets), len(response), 1)
-            self._metrics.durations.add(self._clock() - started)
+            self._metrics.took(_NO_ZONE, self._clock() - started)
             return response
         return await self._respond(query, octets, started)
 
@@ -111,7 +111,7 @@ class Responder:
         if is_fresh and (key is None or table.entries.get(key) is not entry):
             entry.settle()
         seconds = self._clock() - started
-        self._metrics.durations.add(seconds)
+        self._metrics.took(route.zone if route else _NO_ZONE, seconds)
         for observer in route.chain.observers if route else ():
             heard = answer if is_fresh else entry.answer
             if heard is not None and (is_fresh or observer.observes_all):

@@ -18,6 +18,7 @@ from kubedns.corefile.blocks import Directive, Scheme, ServerBlock
 from kubedns.corefile.read_options import read_options
 from kubedns.corefile.rules import find_overlaps, find_repeats
 from kubedns.corefile.suggestions import unknown_plugin
+from kubedns.dns.names import Name
 from kubedns.dns.question import Transport
 from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestError
 from kubedns.observe.metrics import Metrics
@@ -29,6 +30,7 @@ from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
 from kubedns.resolver.resolver import Resolver
 from kubedns.resolver.responder import Responder
+from kubedns.server.exposition import Exposition
 from kubedns.server.interfaces import bound_hosts
 from kubedns.server.server import Server
 from kubedns.transport.sockets import ListenAddress
@@ -83,6 +85,7 @@ class _Builder:
         self._cache = AnswerCache(settings.cache_octets)
         self._stores: dict[ClusterSource, Store] = {}
         self._sources: list[ManifestSource] = []
+        self._exposition = Exposition(self._metrics, self._cache)
         self._plugins: list[Plugin] = []
         # SOA serials start from the time of day, so that they do not go back when the server starts anew.
         self._serial = int(time.time())  # noqa: TID251
@@ -125,7 +128,9 @@ class _Builder:
         folder = Path(draft.block.location.file).parent
         if isinstance(options, KubernetesOptions):
             _check_source(options, directive, folder)
-        context = Context(zones, lambda source: self._store(source, folder), _later, self._unready, self._serial)
+        context = Context(
+            zones, lambda source: self._store(source, folder), _later, self._unready, self._exposition, self._serial
+        )
         plugin = module.make(options, context)
         draft.plugins.append(plugin)
         self._plugins.append(plugin)
@@ -144,29 +149,34 @@ class _Builder:
             options = ManifestOptions(paths, self._settings.networks)
             if source.selector is not None:
                 options = ManifestOptions(paths, self._settings.networks, source.selector)
-            self._sources.append(ManifestSource(options, store, _report))
+            manifests = ManifestSource(options, store, _report)
+            self._sources.append(manifests)
+            self._exposition.sources[" ".join(paths)] = manifests
         return store
 
     def server(self, drafts: Sequence[_Draft]) -> Server:
         """Put the chains of each listening address together."""
         chains: dict[ListenAddress, list[Chain]] = {}
         for draft in drafts:
-            ports = {address.port or self._settings.default_port for address in draft.block.addresses}
-            for port in sorted(ports):
-                zones = [
-                    address.zone
-                    for address in draft.block.addresses
-                    if (address.port or self._settings.default_port) == port
-                ]
-                chain = make_chain(dict.fromkeys(zones), draft.plugins)
+            zones: dict[int, list[Name]] = {}
+            for address in draft.block.addresses:
+                port = self._settings.default_port if address.port is None else address.port
+                zones.setdefault(port, []).append(address.zone)
+            for port, names in zones.items():
+                chain = make_chain(dict.fromkeys(names), draft.plugins)
                 for host in draft.hosts or ("0.0.0.0", "::"):
                     chains.setdefault(ListenAddress(host, port), []).append(chain)
-        resolvers = {address: Resolver(found, self._metrics) for address, found in chains.items()}
-        return Server(resolvers, self._plugins, self._sources, self._cache, self._metrics, self._listeners)
+        for listen_address, found in chains.items():
+            label = server_label(listen_address)
+            self._exposition.plugins += [
+                (label, str(zone), plugin) for chain in found for zone in chain.zones for plugin in chain.plugins
+            ]
+        resolvers = {listen_address: Resolver(found, self._metrics) for listen_address, found in chains.items()}
+        return Server(resolvers, self._plugins, self._sources, self._exposition, self._listeners)
 
     def _listeners(self, address: ListenAddress, resolver: Resolver) -> tuple[UdpListener, TcpListener]:
         """Sockets for one address, UDP and TCP."""
-        label = f"dns://{'' if address.is_wildcard else address.host}:{address.port}"
+        label = server_label(address)
         family = 2 if ":" in address.host else 1
 
         def responder(transport: Transport) -> Responder:
@@ -180,6 +190,11 @@ class _Builder:
             udp.close()
             raise
         return udp, tcp
+
+
+def server_label(address: ListenAddress) -> str:
+    """What metrics call a listening address, in CoreDNS's manner: ``dns://:53``, ``dns://127.0.0.1:1053``."""
+    return f"dns://:{address.port}" if address.is_wildcard else f"dns://{address}"
 
 
 def found_path(path: str, folder: Path) -> Path:

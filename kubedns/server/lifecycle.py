@@ -27,6 +27,7 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None]) -> No
         ListenError: an address cannot be listened on.
     """
     loop = asyncio.get_running_loop()
+    server.exposition.run_on(loop)
     signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, signals.put_nowait, number)

@@ -8,14 +8,13 @@ from contextlib import ExitStack
 from kubedns.cluster.sources.source import Source
 from kubedns.dns.names import Name
 from kubedns.errors import ListenError, ManifestError, NotServedError
-from kubedns.observe.metrics import Metrics
 from kubedns.observe.pages import Page
 from kubedns.plugins.health import Health
 from kubedns.plugins.kubernetes import Kubernetes
 from kubedns.plugins.plugin import Plugin, Serving, Stopping
 from kubedns.records.cluster_zone import ClusterZone
-from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.resolver import Resolver
+from kubedns.server.exposition import Exposition
 from kubedns.transport.sockets import ListenAddress
 from kubedns.transport.tcp import TcpListener
 from kubedns.transport.udp import UdpListener
@@ -27,7 +26,7 @@ MakeListeners = Callable[[ListenAddress, Resolver], tuple[Listener, ...]]
 class Server:
     """What a configuration describes.
 
-    ``resolvers`` by listening address; ``plugins`` of all server blocks; ``cache`` and ``metrics`` of the process.
+    ``resolvers`` by listening address; ``plugins`` of all server blocks; ``exposition``: what they all count.
     """
 
     def __init__(
@@ -35,15 +34,13 @@ class Server:
         resolvers: Mapping[ListenAddress, Resolver],
         plugins: Sequence[Plugin],
         sources: Sequence[Source],
-        cache: AnswerCache,
-        metrics: Metrics,
+        exposition: Exposition,
         make_listeners: MakeListeners,
     ) -> None:
         self.resolvers = resolvers
         self.plugins = plugins
         self.sources = sources
-        self.cache = cache
-        self.metrics = metrics
+        self.exposition = exposition
         self._make_listeners = make_listeners
 
     async def load(self) -> list[ManifestError]:

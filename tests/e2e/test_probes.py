@@ -12,6 +12,7 @@ from pathlib import Path
 
 import dns.rcode
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.process import PATIENCE_SECONDS, Running, free_port, running
 
@@ -23,6 +24,7 @@ cluster.local:{port} {{
         lameduck {lameduck}
     }}
     ready 127.0.0.1:{ready}
+    prometheus 127.0.0.1:{health}
     kubernetes {{
         manifests {manifests}
     }}
@@ -68,6 +70,41 @@ def test_probes_from_start_to_end(stop: signal.Signals, tmp_path: Path) -> None:
         server.process.send_signal(stop)
         assert server.process.wait(PATIENCE_SECONDS) == 0
         assert page(health, "health")[0] == 0
+
+
+def samples(text: str) -> dict[tuple[str, ...], float]:
+    """Values by name and labels, of what is ours."""
+    return {
+        (sample.name, *(f"{key}={value}" for key, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if family.name.startswith(("coredns", "kubedns"))
+    }
+
+
+def test_every_query_is_counted_for_prometheus(tmp_path: Path) -> None:
+    port, health, ready = free_port(), free_port(), free_port()
+    text = COREFILE.format(port=port, health=health, ready=ready, lameduck="0s", manifests=CLUSTER)
+    (tmp_path / "Corefile").write_text(text)
+    with running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log") as server:
+        for _ in range(5):
+            assert answers(server)
+        server.ask("nosuch.shop.svc.cluster.local.", tcp=True)
+        found = samples(page(health, "metrics")[1])
+        where = (f"server=dns://127.0.0.1:{port}", "view=", "zone=cluster.local.")
+        requests = ("coredns_dns_requests_total", "family=1")
+        assert found[*requests, "proto=udp", where[0], "type=A", *where[1:]] == 5
+        assert found[*requests, "proto=tcp", where[0], "type=A", *where[1:]] == 1
+        responses = ("coredns_dns_responses_total", "plugin=kubernetes")
+        assert found[*responses, "rcode=NOERROR", *where] == 5
+        assert found[*responses, "rcode=NXDOMAIN", *where] == 1
+        assert found["coredns_dns_request_duration_seconds_count", *where] == 6
+        assert found["coredns_dns_request_duration_seconds_bucket", "le=8.192", *where] == 6
+        assert found["coredns_dns_request_size_bytes_count", "proto=udp", *where] == 5
+        assert found["coredns_dns_response_size_bytes_bucket", "le=8291", "proto=tcp", *where] == 1
+        assert found["coredns_plugin_enabled", "name=kubernetes", *where] == 1
+        assert found["coredns_panics_total",] == 0
+        assert found["kubedns_answers_kept",] >= 2
 
 
 def test_a_taken_port_is_one_line(tmp_path: Path) -> None:

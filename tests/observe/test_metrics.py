@@ -15,19 +15,37 @@ def test_buckets_are_the_fields() -> None:
     assert (SIZE_OCTETS[9], len(SIZE_OCTETS)) == (8291, 14)
 
 
+def labels(zone: str) -> Labels:
+    return Labels(zone, "A", "NOERROR", "kubernetes", dnssec_ok=False)
+
+
 def test_responses_alike_are_one_count() -> None:
-    metrics = Metrics()
-    counters = metrics.responder("dns://:53", "udp", 1)
-    labels = Labels("cluster.local.", "A", "NOERROR", "kubernetes", dnssec_ok=False)
-    counters.count(labels, 40, 60, 2)
-    counters.count(Labels("cluster.local.", "A", "NOERROR", "kubernetes", dnssec_ok=False), 40, 60, 1)
-    counters.count(labels, 40, 60, 0)
-    assert [(entry, count) for _, entry, count in metrics.responses()] == [(labels, 3)]
-    assert counters.request_octets.sum == 120
+    counters = Metrics().responder("dns://:53", "udp", 1)
+    for count in (2, 1, 0):
+        counters.count(labels("cluster.local."), 40, 60, count)
+    assert counters.responses == {labels("cluster.local."): 3}
+    assert counters.zones["cluster.local."].request_octets.sum == 120
+
+
+def test_durations_of_ready_responses_are_shared_out_by_the_zones_responses() -> None:
+    counters = Metrics().responder("dns://:53", "udp", 1)
+    for batch in (0.0002, 0.1, 3.0):
+        for zone, count in (("a.", 70), ("b.", 30), ("c.", 1)):
+            counters.count(labels(zone), 40, 60, count)
+        counters.took("c.", 5.0)
+        counters.served(100, 100 * batch)
+        counters.settle()
+    durations = {zone: measured.durations for zone, measured in counters.zones.items()}
+    assert {zone: each.count for zone, each in durations.items()} == {"a.": 210, "b.": 90, "c.": 3}
+    assert durations["c."].sum == 15.0
+    assert durations["a."].counts[0] == 70
+    before = {zone: list(each.counts) for zone, each in durations.items()}
+    counters.settle()
+    assert {zone: each.counts for zone, each in durations.items()} == before
 
 
 def test_metric_names_say_their_unit() -> None:
     for metric in METRICS:
-        assert metric.name.startswith("coredns_")
-        assert metric.name.endswith(("_total", "_seconds", "_bytes"))
+        assert metric.name.startswith(("coredns_", "kubedns_"))
+        assert metric.name.endswith(("_total", "_seconds", "_bytes", "_enabled", "_info", "_kept"))
         assert metric.help.endswith(".")
