@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -34,6 +34,34 @@ class AddressPool:
                 return address
         self._tries = 0
         return None
+
+
+class AddressBook:
+    """Gives each owner an address of every family asked for. ``full``: the networks that had none left."""
+
+    def __init__(self, networks: Sequence[Network], taken: Iterable[bytes]) -> None:
+        self._pools: dict[int, AddressPool] = {network.version: AddressPool(network, taken) for network in networks}
+        self.full: tuple[Network, ...] = ()
+
+    def addresses_for(self, owner: str, families: Sequence[str]) -> tuple[bytes, ...]:
+        """An address of each of ``families`` (IPv4, IPv6) that there is a network of; of the first network if none."""
+        wanted = [4 if family == "IPv4" else 6 for family in families]
+        return self._give(owner, [version for version in wanted if version in self._pools] or list(self._pools)[:1])
+
+    def every_address_for(self, owner: str) -> tuple[bytes, ...]:
+        """An address of every family."""
+        return self._give(owner, self._pools)
+
+    def _give(self, owner: str, versions: Iterable[int]) -> tuple[bytes, ...]:
+        given = []
+        for version in versions:
+            pool = self._pools[version]
+            address = pool.address_for(owner)
+            if address is not None:
+                given.append(address)
+            elif pool.network not in self.full:
+                self.full += (pool.network,)
+        return tuple(given)
 
 
 def suffix_for(owner: str, letters: int) -> str:

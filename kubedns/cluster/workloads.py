@@ -12,7 +12,7 @@ from ipaddress import ip_address, ip_network
 
 from msgspec.structs import replace
 
-from kubedns.cluster.allocation import AddressPool, Network, suffix_for
+from kubedns.cluster.allocation import AddressBook, Network, suffix_for
 from kubedns.cluster.decoding import NAMESPACE_LABEL, STATEFUL_LABEL
 from kubedns.cluster.derived_slices import Running, SliceMaker
 from kubedns.cluster.objects import EndpointSlice, Namespace, Node, Object, Pod, Service
@@ -72,34 +72,6 @@ def expand(entries: Iterable[Entry], networks: Networks, selector: LabelSelector
     objects += _slices(written, services, pods)
     objects += _namespaces(objects, {each.namespace for each in written.workloads})
     return Expansion(objects, pod_book.full + service_book.full)
-
-
-class AddressBook:
-    """Gives each owner an address of every family asked for. ``full``: the networks that had none left."""
-
-    def __init__(self, networks: Sequence[Network], taken: Iterable[bytes]) -> None:
-        self._pools: dict[int, AddressPool] = {network.version: AddressPool(network, taken) for network in networks}
-        self.full: tuple[Network, ...] = ()
-
-    def addresses_for(self, owner: str, families: Sequence[str]) -> tuple[bytes, ...]:
-        """An address of each of ``families`` (IPv4, IPv6) that there is a network of; of the first network if none."""
-        wanted = [4 if family == "IPv4" else 6 for family in families]
-        return self._give(owner, [version for version in wanted if version in self._pools] or list(self._pools)[:1])
-
-    def every_address_for(self, owner: str) -> tuple[bytes, ...]:
-        """An address of every family."""
-        return self._give(owner, self._pools)
-
-    def _give(self, owner: str, versions: Iterable[int]) -> tuple[bytes, ...]:
-        given = []
-        for version in versions:
-            pool = self._pools[version]
-            address = pool.address_for(owner)
-            if address is not None:
-                given.append(address)
-            elif pool.network not in self.full:
-                self.full += (pool.network,)
-        return tuple(given)
 
 
 def _sort(entries: Iterable[Entry]) -> _Sorted:

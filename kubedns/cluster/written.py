@@ -21,15 +21,13 @@ from kubedns.cluster.bodies import (
     TemplateMetadata,
     WorkloadBody,
 )
+from kubedns.cluster.checks import BadObjectError, check_label, check_port
 from kubedns.cluster.decoding import (
-    BadObjectError,
-    check_label,
     decode_endpoints,
     decode_pod,
     decode_service,
     host_and_subdomain,
     names_of,
-    port_number,
     status_addresses,
 )
 from kubedns.cluster.objects import EndpointSlice, Object, Pod, Service
@@ -164,7 +162,7 @@ def _target(body: ServicePortBody, where: str) -> int | str:
     if isinstance(body.target_port, str):
         return body.target_port
     # 0 is what other programs write for "not said".
-    return port_number(body.target_port, f"{where}.targetPort") if body.target_port else body.port
+    return check_port(body.target_port, f"{where}.targetPort") if body.target_port else body.port
 
 
 def _replicas(body: WorkloadBody) -> int:

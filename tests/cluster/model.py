@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import TypeVar
 
+from kubedns.cluster.changes import addresses_of
 from kubedns.cluster.lister import ANY_ADDRESS, Key, Lister, address_key, namespace_key, node_key, service_key
 from kubedns.cluster.objects import (
     Endpoint,
@@ -17,7 +18,6 @@ from kubedns.cluster.objects import (
     Pod,
     Service,
 )
-from kubedns.cluster.store import addresses_of
 from tests.support.clusters import packed
 
 NAMES = ("a", "b")

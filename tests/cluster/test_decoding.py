@@ -8,8 +8,8 @@ import yaml
 from msgspec import ValidationError, convert
 
 from kubedns.cluster import bodies
+from kubedns.cluster.checks import BadObjectError
 from kubedns.cluster.decoding import (
-    BadObjectError,
     decode_endpoints,
     decode_namespace,
     decode_node,

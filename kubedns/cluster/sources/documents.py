@@ -9,10 +9,12 @@ from typing import Any
 
 import msgspec
 
-from kubedns.cluster.decoding import DEFAULT_NAMESPACE, BadObjectError
+from kubedns.cluster.checks import BadObjectError
+from kubedns.cluster.decoding import DEFAULT_NAMESPACE
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.sources.kinds import KINDS, Identity, name_identity
 from kubedns.cluster.sources.type_faults import type_fault
+from kubedns.cluster.sources.yaml_lists import split_list
 from kubedns.cluster.sources.yaml_text import YamlError, YamlText
 from kubedns.cluster.written import Entry
 from kubedns.errors import Location, ManifestError
@@ -38,6 +40,13 @@ class FileContent:
     faults: list[ManifestError] = field(default_factory=list)
     skipped: int = 0
     has_unknown: bool = False
+
+    def add(self, other: FileContent) -> None:
+        """Take in what another part of the file says."""
+        self.documents.update(other.documents)
+        self.faults += other.faults
+        self.skipped += other.skipped
+        self.has_unknown |= other.has_unknown
 
     def keep_from(self, old: FileContent) -> None:
         """Let what was good before go on in place of what is broken now; share what is the same."""
@@ -93,11 +102,21 @@ class _Reader:
     def read_yaml(self, text: YamlText) -> None:
         """Take what a document of YAML says."""
         try:
-            value = text.value()
+            if (items := split_list(text)) is not None:
+                part = _Reader(self.file, self.selector, FileContent())
+                for item in items:
+                    part._take_yaml(item)
+                self.found.add(part.found)
+                return
+        except YamlError:
+            pass
+        try:
+            self._take_yaml(text)
         except YamlError as error:
             self._unreadable(str(error), error.line)
-            return
-        for item, path in _objects(value, ""):
+
+    def _take_yaml(self, text: YamlText) -> None:
+        for item, path in _objects(text.value(), ""):
             line = text.line_of(path) if path else text.first_line()
             kind, api_version = (str(item.get(name) or "") for name in ("kind", "apiVersion"))
             self._take(kind, api_version, _converter(item), _Place(text, path, line))
@@ -153,11 +172,10 @@ class _Reader:
         self.found.documents[identity] = entry
 
     def _fault(self, place: _Place, kind: str, path: str, message: str, remedy: str) -> None:
-        path = place.path + path
         identity = _identity_at(place, kind)
         # Where its name is broken or missing, nobody knows which object it was.
-        self.found.has_unknown |= not identity[2] or path.startswith(f"{place.path}.metadata.n")
-        location = Location(self.file, place.text.line_of(path) or place.line, 0, "/".join(identity))
+        self.found.has_unknown |= not identity[2] or path.startswith(".metadata.n")
+        location = Location(self.file, place.text.line_of(place.path + path) or place.line, 0, "/".join(identity))
         shown = path.lstrip(".")
         self.found.faults.append(
             ManifestError(f"{shown}: {message}" if shown else message, location=location, remedy=remedy)

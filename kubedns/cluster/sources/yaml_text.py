@@ -12,10 +12,8 @@ import yaml
 
 MOST_NODES = 100_000
 """What a document may grow to by its aliases."""
-_LOCATABLE_OCTETS = 4 << 20
-"""A larger text is not read a second time only to find the line of a fault."""
-_ANCHORS = re.compile(rb"&[^\s,\[\]{}]")
-_ALIASES = re.compile(rb"(?:^|[\s\[,{:-])\*[^\s,\[\]{}]", re.MULTILINE)
+ALIASES = re.compile(rb"(?:^|[\s\[,{:-])\*[^\s,\[\]{}]", re.MULTILINE)
+"""Where an alias may stand."""
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
 
 
@@ -49,7 +47,7 @@ class YamlText:
 
     def __init__(self, octets: bytes, lines_before: int = 0) -> None:
         self.octets = octets
-        self._lines_before = lines_before
+        self.lines_before = lines_before
 
     def value(self) -> object:
         """What it says.
@@ -57,10 +55,12 @@ class YamlText:
         Raises:
             YamlError: no YAML, or aliases that would make it grow beyond all bounds.
         """
+        loader = _Loader(self.octets)
         try:
-            if _ALIASES.search(self.octets) and _ANCHORS.search(self.octets):
-                self._check_size()
-            return yaml.load(self.octets, Loader=_Loader)
+            self._root = loader.get_single_node()
+            if self._root is not None and ALIASES.search(self.octets) and expanded_size(self._root) > MOST_NODES:
+                raise YamlError(f"its aliases make more than {MOST_NODES} values of it", self.first_line())
+            return None if self._root is None else loader.construct_document(self._root)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             if isinstance(error, YamlError):
                 raise
@@ -68,19 +68,21 @@ class YamlText:
             problem = getattr(error, "problem", None) or (str(error) or "nested too deeply").splitlines()[0]
             # What is missing at the end is missing on the last line, not behind it.
             line = min(mark.line, self.octets.rstrip().count(b"\n")) + 1 if mark else 1
-            raise YamlError(f"no YAML: {problem}", self._lines_before + line) from error
+            raise YamlError(f"no YAML: {problem}", self.lines_before + line) from error
+        finally:
+            loader.dispose()
 
     def first_line(self) -> int:
         """The line on which the document begins, behind blank lines and comments."""
         for number, line in enumerate(self.octets.split(b"\n"), 1):
             if line.strip() and not line.lstrip().startswith(b"#"):
-                return self._lines_before + number
-        return self._lines_before + 1
+                return self.lines_before + number
+        return self.lines_before + 1
 
     def line_of(self, path: str) -> int:
         """The line of what stands at ``path`` (``.spec.ports[0].port``), or of the deepest on the way; 0: unknown."""
         found = self._nodes(path)
-        return self._lines_before + found[-1].start_mark.line + 1 if found else 0
+        return self.lines_before + found[-1].start_mark.line + 1 if found else 0
 
     def scalar_at(self, path: str) -> str | None:
         """The text at exactly ``path``, if a scalar stands there."""
@@ -102,17 +104,10 @@ class YamlText:
 
     @cached_property
     def _root(self) -> yaml.Node | None:
-        if len(self.octets) > _LOCATABLE_OCTETS:
-            return None
         try:
             return yaml.compose(self.octets, Loader=_Loader)
         except (yaml.YAMLError, ValueError):
             return None
-
-    def _check_size(self) -> None:
-        root = yaml.compose(self.octets, Loader=_Loader)
-        if root is not None and expanded_size(root) > MOST_NODES:
-            raise YamlError(f"its aliases make more than {MOST_NODES} values of it", self.first_line())
 
 
 def expanded_size(root: yaml.Node) -> int:

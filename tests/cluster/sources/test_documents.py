@@ -76,7 +76,7 @@ FAULTS = {
     ),
     "item of a list": (
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata:\n    name: A\n",
-        "k8s/web.yaml:7: items[0].metadata.name: 'A' is no name; use lower-case letters, digits, '-' and '.'",
+        "k8s/web.yaml:7: metadata.name: 'A' is no name; use lower-case letters, digits, '-' and '.'",
     ),
     "twice": (
         HEAD + "---\n" + HEAD,
