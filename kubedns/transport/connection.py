@@ -61,8 +61,8 @@ class Connection(asyncio.BufferedProtocol):
             return "unread"
         if self._closing_since is not None:
             return "unread" if now - self._closing_since >= limits.unread else None
-        if self._incomplete_since is not None and now - self._incomplete_since >= limits.message:
-            return "message"
+        if self._incomplete_since is not None:
+            return "message" if now - self._incomplete_since >= limits.message else None
         if self._unread_since is None and self.is_idle and now - self.last_query >= limits.idle:
             return "idle"
         return None

@@ -44,7 +44,7 @@ class Driver:
             awaited = resolving.send(None)
         except StopIteration as stop:
             response = stop.value
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             self.failed(error)
         else:
             if len(self.suspended) < self._most:
@@ -53,7 +53,7 @@ class Driver:
         done(response)
         return None
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, error: BaseException) -> None:
         """Count an error in the program; the first of its kind is logged with its traceback."""
         self._metrics.panics += 1
         kind = (type(error), _place(error))
@@ -72,6 +72,11 @@ class Driver:
             response = await _rest(resolving, awaited)
         except Exception as error:
             self.failed(error)
+            response = None
+        except asyncio.CancelledError as error:
+            if _is_being_cancelled():
+                raise
+            self.failed(error)  # what it waited for was cancelled, and nobody told the client
             response = None
         done(response)
 
@@ -99,7 +104,12 @@ def _rest(resolving: Resolving, awaited: object) -> Generator[Any, Any, bytes | 
             return response
 
 
-def _place(error: Exception) -> tuple[str, int] | None:
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _place(error: BaseException) -> tuple[str, int] | None:
     """The file and line where ``error`` was raised."""
     traceback = error.__traceback__
     if traceback is None:

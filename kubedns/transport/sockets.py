@@ -77,11 +77,17 @@ def _bound(address: ListenAddress, kind: socket.SocketKind) -> socket.socket:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if address.family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.bind((address.host, address.port))
+        made.bind(_with_zone(address, kind))
     except OSError as error:
         made.close()
         raise _refused(address, kind, error) from error
     return made
+
+
+def _with_zone(address: ListenAddress, kind: socket.SocketKind) -> tuple[object, ...]:
+    """The address to bind, its zone as a number: a link-local one is none without (RFC 4007 §6)."""
+    flags = socket.AI_NUMERICHOST
+    return socket.getaddrinfo(address.host, address.port, address.family, kind, flags=flags)[0][4]
 
 
 def _refused(address: ListenAddress, kind: socket.SocketKind, error: OSError) -> ListenError:
@@ -98,6 +104,9 @@ def _refused(address: ListenAddress, kind: socket.SocketKind, error: OSError) ->
             return ListenError(f"{where}: no address of this machine", remedy="name one that `ip address` shows")
         case errno.EAFNOSUPPORT:
             return ListenError(f"{where}: the machine does not speak this family", remedy="leave the address out")
+        case errno.EINVAL | socket.EAI_NONAME if ":" in address.host:
+            remedy = "write it with its interface behind a %, as `ip address` shows it"
+            return ListenError(f"{where}: a link-local address belongs to an interface", remedy=remedy)
         case _:
             return ListenError(f"{where}: {error.strerror or error}")
 

@@ -72,6 +72,17 @@ async def failing_late() -> bytes | None:
     raise ValueError
 
 
+async def of_something_cancelled() -> bytes | None:
+    future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    future.cancel()
+    return await future
+
+
+async def of_something_cancelled_late() -> bytes | None:
+    await asyncio.sleep(0)
+    return await of_something_cancelled()
+
+
 Resolve = Callable[[], Awaitable[bytes | None]]
 
 
@@ -105,13 +116,15 @@ def test_errors_are_silence_counted_and_logged_once_of_a_kind(caplog: pytest.Log
         for _ in range(3):
             driver.drive(failing(), got.append)
             driver.drive(failing_late(), got.append)
-        await until(lambda: len(got) == 6)
+            driver.drive(of_something_cancelled(), got.append)
+            driver.drive(of_something_cancelled_late(), got.append)
+        await until(lambda: len(got) == 12)
         assert set(got) == {None}
-        assert counters.panics == 6
+        assert counters.panics == 12
 
     with caplog.at_level(logging.ERROR):
         run(scene)
-    assert [record.exc_info is not None for record in caplog.records] == [True, True]
+    assert [record.exc_info is not None for record in caplog.records] == [True, True, True]
 
 
 def test_only_so_many_may_wait_and_the_others_are_silence() -> None:

@@ -4,6 +4,7 @@ import errno
 import socket
 from collections.abc import Callable
 
+import ifaddr
 import pytest
 
 from kubedns.errors import ListenError
@@ -68,6 +69,31 @@ def test_each_refusal_has_its_remedy(make: Make, number: int, words: str, monkey
     monkeypatch.setattr(socket.socket, "bind", refuse)
     with pytest.raises(ListenError, match=rf"cannot listen on \[::1\]:53 .*{words}"):
         make(ListenAddress("::1", 53))
+
+
+@MAKERS
+@pytest.mark.parametrize("host", ["fe80::1", "fe80::1%no-such-link"])
+def test_a_link_local_address_needs_its_interface(make: Make, host: str) -> None:
+    with pytest.raises(ListenError, match=r"^cannot listen on \[fe80::1.*belongs to an interface; write"):
+        make(ListenAddress(host, 0))
+
+
+def link_local_hosts() -> list[str]:
+    """The machine's own ones, as ``bind`` would name them."""
+    return [
+        f"{each.ip[0]}%{adapter.name}"
+        for adapter in ifaddr.get_adapters()
+        for each in adapter.ips
+        if isinstance(each.ip, tuple) and each.ip[0].startswith("fe80:")
+    ]
+
+
+@MAKERS
+@pytest.mark.skipif(not link_local_hosts(), reason="the machine has no link-local address")
+def test_a_link_local_address_is_bound_on_its_interface(make: Make) -> None:
+    for host in link_local_hosts():
+        with make(ListenAddress(host, 0)) as made:
+            assert made.getsockname()[3] == socket.if_nametoindex(host.partition("%")[2])
 
 
 @pytest.mark.parametrize(

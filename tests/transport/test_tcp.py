@@ -276,6 +276,20 @@ def test_a_message_in_drops_is_closed_however_it_drips() -> None:
     run(play)
 
 
+def test_a_message_under_way_is_not_idle() -> None:
+    async def play() -> None:
+        async with listening(TcpLimits(idle=0.1)) as scene:
+            with scene.client() as client:
+                for octet in framed(b"01" + b"drip" * 10):
+                    await client.send_octets(bytes((octet,)))
+                    await asyncio.sleep(0.02)
+                assert await client.receive() == b"01R:" + b"drip" * 10
+                assert await client.receive() is None
+            assert scene.metrics.closed == {"idle": 1}
+
+    run(play)
+
+
 def test_a_query_in_flight_is_not_idle() -> None:
     async def play() -> None:
         async with listening(TcpLimits(idle=0.1, message=0.1)) as scene:
