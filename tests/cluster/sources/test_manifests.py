@@ -12,6 +12,8 @@ import pytest
 
 from kubedns.cluster.lister import ANY_SYNC, Key
 from kubedns.cluster.objects import Kind
+from kubedns.cluster.sources import manifests
+from kubedns.cluster.sources.files import Files, find_files
 from kubedns.cluster.sources.manifests import ManifestOptions, ManifestSource
 from kubedns.cluster.store import Store
 from kubedns.errors import ManifestError
@@ -255,3 +257,24 @@ def test_queries_could_be_answered_while_a_large_file_is_read(tmp_path: Path) ->
     asyncio.run(go(watched))
     assert len(watched.names()) == 2000
     assert turns > 10
+
+
+def test_a_save_that_is_seen_halfway_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is empty at the first look and whole at the next."""
+    path = tmp_path / "a.yaml"
+    path.write_text(service("a"))
+
+    def find_and_finish(roots: Sequence[Path]) -> Files:
+        found = find_files(roots)
+        if path.stat().st_size == 0:
+            path.write_text(service("a", "10.0.0.2"))
+        return found
+
+    async def steps(watched: Watched) -> None:
+        monkeypatch.setattr(manifests, "find_files", find_and_finish)
+        path.write_text("")
+        await watched.until(lambda: watched.addresses() == {"10.0.0.2"})
+
+    watched = Watched(tmp_path)
+    watch(watched, steps)
+    assert all(names == {"a"} for names in watched.names_seen[1:])
