@@ -45,6 +45,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     authority: tuple[RRset, ...] = ()
     additional: tuple[RRset, ...] = ()
     authoritative: bool = True
+    recursion_available: bool = False
     depends_on: Keys = NO_KEYS
     lifetime_seconds: float | None = None
     varies_by_client: bool = False

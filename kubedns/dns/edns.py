@@ -43,6 +43,7 @@ class ErrorCode:
     BLOCKED = 15
     FILTERED = 17
     NOT_AUTHORITATIVE = 20
+    NO_REACHABLE_AUTHORITY = 22
 
 
 def udp_limit(edns: Edns | None) -> int:

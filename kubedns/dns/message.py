@@ -32,7 +32,7 @@ _RECORD = Struct("!2HIH")
 _TIMES = Struct("!5I")
 _OPT = Struct("!B2HIH")
 _OPTION = Struct("!2H")
-_QR, _AA, _TC, _RD, _CD = 0x8000, 0x0400, 0x0200, 0x0100, 0x0010
+_QR, _AA, _TC, _RD, _RA, _CD = 0x8000, 0x0400, 0x0200, 0x0100, 0x0080, 0x0010
 _POINTERS_REACH = 0x3FFF
 _BADKEY = 17
 
@@ -69,7 +69,7 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
             break
     cut = not complete and section < 2 and limit < MAX_MESSAGE_OCTETS
     flags = _QR | query.flags & (_RD | _CD) | answer.rcode & 0x0F
-    flags |= (_AA if answer.authoritative else 0) | (_TC if cut else 0)
+    flags |= (_AA if answer.authoritative else 0) | (_TC if cut else 0) | (_RA if answer.recursion_available else 0)
     data += opt
     _HEADER.pack_into(data, 0, query.id, flags, 1, counts[0], counts[1], counts[2] + bool(opt))
     return bytes(data)

@@ -23,6 +23,7 @@ class RecordType:
     AAAA = 28
     SRV = 33
     OPT = 41
+    RRSIG = 46
     TSIG = 250
     IXFR = 251
     AXFR = 252

@@ -36,13 +36,14 @@ ROWS = (
     Row("acl", once=False),
     Row("minimal"),
     Row("kubernetes"),
+    Row("forward", once=False),
 )
 PLUGINS = {row.word: row for row in ROWS}
 ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
 
 LATER = frozenset(
     (
-        "auto", "autopath", "bufsize", "cache", "cancel", "chaos", "dns64", "erratic", "file", "forward", "header",
+        "auto", "autopath", "bufsize", "cache", "cancel", "chaos", "dns64", "erratic", "file", "header",
         "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "reload",
         "rewrite", "secondary", "template", "timeouts", "tls", "transfer", "view", "whoami",
     )

@@ -48,6 +48,7 @@ def joined(alias: Answer, target: Answer) -> Answer:
         authority=target.authority,
         additional=target.additional,
         authoritative=alias.authoritative,
+        recursion_available=target.recursion_available,
         depends_on=alias.depends_on | target.depends_on,
         lifetime_seconds=min(lifetimes, default=None),
         varies_by_client=alias.varies_by_client or target.varies_by_client,

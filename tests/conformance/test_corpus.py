@@ -22,6 +22,7 @@ PROFILES = (
     "namespace-labels",
     "ttl-30",
     "noendpoints",
+    "upstream",
 )
 CASES = {
     "default": 379,
@@ -32,13 +33,14 @@ CASES = {
     "namespace-labels": 3,
     "ttl-30": 5,
     "noendpoints": 5,
+    "upstream": 21,
 }
 """How many cases each profile has, so that none can go missing."""
 
 
 @pytest.fixture(scope="module")
 def ports() -> dict[str, int]:
-    return {profile: free_port() for profile in PROFILES}
+    return {profile: free_port() for profile in (*PROFILES, "outside")}
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,9 @@ def run(script: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_case_of_a_profile_passes(profile: str, server: Running, ports: dict[str, int]) -> None:
-    output = run("run.py", "--port", str(ports[profile]), "--profile", profile, str(HERE / "cases.yaml"))
+    outside = ("--serve-upstream", f"127.0.0.1:{ports['outside']}") if profile == "upstream" else ()
+    cases = str(HERE / "cases.yaml")
+    output = run("run.py", "--port", str(ports[profile]), "--profile", profile, *outside, cases)
     assert f"{CASES[profile]} passed, 0 failed" in output
 
 

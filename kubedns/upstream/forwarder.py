@@ -1,0 +1,140 @@
+"""The forwarder: a question goes to upstreams until one gives an answer, and equal questions under way share it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from time import monotonic
+
+import msgspec
+
+from kubedns.dns.answer import Answer, Rcode, servfail
+from kubedns.dns.edns import ErrorCode, ExtendedError
+from kubedns.dns.names import Labels, Name
+from kubedns.dns.question import Query, Question
+from kubedns.dns.rdata import CNAME, SOA, RecordType
+from kubedns.dns.reply import Reply, question_octets
+from kubedns.dns.rrset import RRset
+from kubedns.upstream.exchange import Asked, UpstreamError
+from kubedns.upstream.policy import Order
+from kubedns.upstream.upstream import Upstream
+
+TOTAL_SECONDS = 3.8
+"""What a query may take in all: a client's resolver waits 5 s, and 4 s is what some wait."""
+ATTEMPT_SECONDS = 2.0
+"""What one upstream may take of it."""
+_ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
+_MAX_LINKS = 16
+_log = logging.getLogger("plugin/forward")
+
+_Key = tuple[Labels, int, int, bool, bool, bool]
+
+
+class Forwarder:
+    """Asks ``upstreams`` in the ``order``. ``fails_fast``: whether nobody is asked while all are down."""
+
+    def __init__(self, upstreams: Sequence[Upstream], order: Order, fails_fast: bool) -> None:
+        self.upstreams = upstreams
+        self._order = order
+        self._fails_fast = fails_fast
+        self._under_way: dict[_Key, asyncio.Task[Answer]] = {}
+
+    @property
+    def under_way(self) -> int:
+        """Questions that wait for an upstream now; equal ones count once."""
+        return len(self._under_way)
+
+    async def answer(self, query: Query, over_tcp: bool) -> Answer:
+        """The upstreams' answer in the spelling of the question, or SERVFAIL with the reason."""
+        question = query.question
+        dnssec_ok = query.edns is not None and query.edns.dnssec_ok
+        key = (question.name.key, question.type, question.rdclass, dnssec_ok, query.checking_disabled, over_tcp)
+        task = self._under_way.get(key)
+        if task is None:
+            asked = Asked(question_octets(question), dnssec_ok, query.checking_disabled)
+            task = asyncio.get_running_loop().create_task(self._ask(question, asked, over_tcp))
+            self._under_way[key] = task
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        # Whoever gives up waiting must not end it for the others.
+        answer = await asyncio.shield(task)
+        return spelt_as(question.name, answer)
+
+    async def _ask(self, question: Question, asked: Asked, over_tcp: bool) -> Answer:
+        deadline = monotonic() + TOTAL_SECONDS
+        reason = "every upstream is down"
+        last: Reply | None = None
+        for upstream in self._candidates():
+            left = deadline - monotonic()
+            if left <= 0:
+                break
+            try:
+                last = await upstream.ask(asked, over_tcp, min(ATTEMPT_SECONDS, left))
+            except UpstreamError as error:
+                reason = str(error)
+                continue
+            if last.rcode in _ANSWERS:
+                return answer_of(question, last)
+            reason = f"{upstream.address} says {_rcode_name(last.rcode)}"
+        if last is not None and last.rcode == Rcode.REFUSED:
+            why = ExtendedError(ErrorCode.NO_REACHABLE_AUTHORITY, reason)
+            return Answer(rcode=Rcode.REFUSED, authoritative=False, lifetime_seconds=0, extended_error=why)
+        return servfail(ErrorCode.NO_REACHABLE_AUTHORITY, reason)
+
+    def _candidates(self) -> list[Upstream]:
+        """The upstreams that are well, in order, then those that are down: one of them may be well by now."""
+        ordered = self._order.arrange(self.upstreams)
+        well = [upstream for upstream in ordered if not upstream.is_down]
+        if well or self._fails_fast:
+            return well
+        return ordered
+
+
+def answer_of(question: Question, reply: Reply) -> Answer:
+    """What a reply says of the question: the chain that starts at it, and the SOA of a denial, nothing else.
+
+    Records of other names could be anybody's (RFC 2181 §5.4.1, RFC 5452 §6).
+    """
+    chain, last = _chain(question, reply.answer)
+    soa = tuple(rrset for rrset in reply.authority if rrset.type == SOA.type and last.is_at_or_below(rrset.owner))
+    is_positive = any(rrset.owner == last and rrset.type != CNAME.type for rrset in chain)
+    return Answer(
+        rcode=Rcode(reply.rcode),
+        answer=chain,
+        authority=() if is_positive else soa[:1],
+        authoritative=False,
+        recursion_available=True,
+        lifetime_seconds=0,
+    )
+
+
+def spelt_as(name: Name, answer: Answer) -> Answer:
+    """The answer with records of ``name`` in its spelling: the question may have been asked first in another."""
+    rrsets = tuple(
+        msgspec.structs.replace(rrset, owner=name) if rrset.owner == name else rrset for rrset in answer.answer
+    )
+    return msgspec.structs.replace(answer, answer=rrsets)
+
+
+def _chain(question: Question, rrsets: Sequence[RRset]) -> tuple[tuple[RRset, ...], Name]:
+    """The RRsets from the question's name along its aliases, and the name that they end at."""
+    by_owner: dict[Name, list[RRset]] = {}
+    for rrset in rrsets:
+        by_owner.setdefault(rrset.owner, []).append(rrset)
+    chain: list[RRset] = []
+    name = question.name
+    for _ in range(_MAX_LINKS):
+        found = by_owner.pop(name, [])
+        wanted = [rrset for rrset in found if question.type in (rrset.type, RecordType.ANY)]
+        aliases = [rrset for rrset in found if rrset.type == CNAME.type]
+        signatures = [rrset for rrset in found if rrset.type == RecordType.RRSIG]
+        chain += (wanted or aliases) + signatures
+        target = aliases[0].rdatas[0] if aliases and not wanted else None
+        if not isinstance(target, CNAME):
+            break
+        name = target.target
+    return tuple(chain), name
+
+
+def _rcode_name(code: int) -> str:
+    return Rcode(code).name if code in Rcode._value2member_map_ else str(code)
