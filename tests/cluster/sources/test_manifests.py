@@ -264,14 +264,17 @@ def test_a_save_that_is_seen_halfway_is_waited_for(tmp_path: Path, monkeypatch: 
     path = tmp_path / "a.yaml"
     path.write_text(service("a"))
 
-    def find_and_finish(roots: Sequence[Path]) -> Files:
-        found = find_files(roots)
-        if path.stat().st_size == 0:
+    sizes = []
+
+    def finish_and_find(roots: Sequence[Path]) -> Files:
+        if 0 in sizes:
             path.write_text(service("a", "10.0.0.2"))
+        found = find_files(roots)
+        sizes.append(found.stamps[path][1])
         return found
 
     async def steps(watched: Watched) -> None:
-        monkeypatch.setattr(manifests, "find_files", find_and_finish)
+        monkeypatch.setattr(manifests, "find_files", finish_and_find)
         path.write_text("")
         await watched.until(lambda: watched.addresses() == {"10.0.0.2"})
 
