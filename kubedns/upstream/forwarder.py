@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import monotonic
 
 import msgspec
@@ -20,10 +21,6 @@ from kubedns.upstream.exchange import Asked, UpstreamError
 from kubedns.upstream.policy import Order
 from kubedns.upstream.upstream import Upstream
 
-TOTAL_SECONDS = 3.8
-"""What a query may take in all: a client's resolver waits 5 s, and 4 s is what some wait."""
-ATTEMPT_SECONDS = 2.0
-"""What one upstream may take of it."""
 _ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
 _MAX_LINKS = 16
 _log = logging.getLogger("plugin/forward")
@@ -31,13 +28,24 @@ _log = logging.getLogger("plugin/forward")
 _Key = tuple[Labels, int, int, bool, bool, bool]
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds that a question may take: ``total`` in all, since a client's resolver waits 5, and ``each`` upstream."""
+
+    total: float = 3.8
+    each: float = 2.0
+
+
 class Forwarder:
     """Asks ``upstreams`` in the ``order``. ``fails_fast``: whether nobody is asked while all are down."""
 
-    def __init__(self, upstreams: Sequence[Upstream], order: Order, fails_fast: bool) -> None:
+    def __init__(
+        self, upstreams: Sequence[Upstream], order: Order, fails_fast: bool = False, patience: Patience | None = None
+    ) -> None:
         self.upstreams = upstreams
         self._order = order
         self._fails_fast = fails_fast
+        self._patience = patience or Patience()
         self._under_way: dict[_Key, asyncio.Task[Answer]] = {}
 
     @property
@@ -61,7 +69,7 @@ class Forwarder:
         return spelt_as(question.name, answer)
 
     async def _ask(self, question: Question, asked: Asked, over_tcp: bool) -> Answer:
-        deadline = monotonic() + TOTAL_SECONDS
+        deadline = monotonic() + self._patience.total
         reason = "every upstream is down"
         last: Reply | None = None
         for upstream in self._candidates():
@@ -69,7 +77,7 @@ class Forwarder:
             if left <= 0:
                 break
             try:
-                last = await upstream.ask(asked, over_tcp, min(ATTEMPT_SECONDS, left))
+                last = await upstream.ask(asked, over_tcp, min(self._patience.each, left))
             except UpstreamError as error:
                 reason = str(error)
                 continue
@@ -97,7 +105,7 @@ def answer_of(question: Question, reply: Reply) -> Answer:
     """
     chain, last = _chain(question, reply.answer)
     soa = tuple(rrset for rrset in reply.authority if rrset.type == SOA.type and last.is_at_or_below(rrset.owner))
-    is_positive = any(rrset.owner == last and rrset.type != CNAME.type for rrset in chain)
+    is_positive = any(rrset.owner == last and question.type in (rrset.type, RecordType.ANY) for rrset in chain)
     return Answer(
         rcode=Rcode(reply.rcode),
         answer=chain,
