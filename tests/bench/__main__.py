@@ -16,6 +16,7 @@ from tests.bench.scale import measure_scale
 
 _ENDPOINTS = 10
 _SIZES = (1000, 10_000)
+_MISSING = 15_000
 _STARTS = 3
 
 
@@ -29,7 +30,7 @@ def main() -> None:
     load = "dnsperf" if shutil.which("dnsperf") else "our own generator"
     print(f"load by {load}; load average {os.getloadavg()[0]:.2f} at the start", flush=True)
     with tempfile.TemporaryDirectory(prefix="kubedns-bench-") as folder:
-        effort = Effort(flags.rounds, flags.seconds, _SIZES[-1], _ENDPOINTS)
+        effort = Effort(flags.rounds, flags.seconds, _SIZES[-1], _ENDPOINTS, _MISSING)
         rates = measure_rates(Path(folder), peers, effort, _progress)
         print("\n".join(("", *rate_lines(rates, peers), "")), flush=True)
         _progress("memory and load time")

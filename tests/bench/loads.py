@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from tests.bench.big_cluster import BigService
 from tests.bench.peers import BARE, COREDNS, DNSLIB, KNOT, UNBOUND, Peer
 
 KNOWN_NAMES = 1000
-MISSING_NAMES = 15_000
 _SERVERS = (KNOT, UNBOUND, COREDNS)
 
 
@@ -43,24 +43,29 @@ def records(services: Sequence[BigService], wide: BigService) -> tuple[str, ...]
     return (*lines, *[f"{wide.owner} 5 IN A {wide.endpoint_address(each)}" for each in range(wide.endpoints)])
 
 
-def loads(services: Sequence[BigService], wide: BigService, rounds: int) -> list[Load]:
-    """Every load, over the names of ``services`` and of ``wide``, a headless Service of many endpoints."""
+def loads(services: Sequence[BigService], wide: BigService, rounds: int, missing: int) -> list[Load]:
+    """Every load, over the names of ``services`` and of ``wide``, a headless Service of many endpoints.
+
+    Distinct names are shared out among ``rounds``; each asks so many ``missing`` names as well.
+    """
     known = [f"{service.owner} A" for service in services if not service.is_headless]
     once = [*known, *[f"{each.endpoint_owner(0)} A" for each in services]]
     once += [f"_http._tcp.{service.owner} SRV" for service in services]
     Random(0).shuffle(once)
-    everybody = (BARE, *_SERVERS)
+    shares = [once[turn::rounds] for turn in range(rounds)]
+    names = partial(missing_names, missing)
+    loops, builders = (BARE, *_SERVERS), (DNSLIB, *_SERVERS)
     return [
-        Load("hits, one name", lambda _: known[:1], everybody),
-        Load(f"hits, {len(known[:KNOWN_NAMES]):,} names", lambda _: known[:KNOWN_NAMES], everybody),
-        Load(f"misses, {len(once):,} names", lambda turn: once[turn::rounds], (DNSLIB, *_SERVERS), distinct=True),
-        Load("NXDOMAIN, random names", missing_names, (DNSLIB, *_SERVERS), distinct=True, rcode="NXDOMAIN"),
-        Load("headless of 100, UDP", lambda _: [f"{wide.owner} A"], everybody, edns=True),
+        Load("hits, one name", lambda _: known[:1], loops),
+        Load(f"hits, {len(known[:KNOWN_NAMES]):,} names", lambda _: known[:KNOWN_NAMES], loops),
+        Load(f"misses, {len(once):,} names", shares.__getitem__, builders, distinct=True),
+        Load("NXDOMAIN, random names", names, builders, distinct=True, rcode="NXDOMAIN"),
+        Load("headless of 100, UDP", lambda _: [f"{wide.owner} A"], loops, edns=True),
         Load("headless of 100, TCP", lambda _: [f"{wide.owner} A"], _SERVERS, tcp=True),
     ]
 
 
-def missing_names(turn: int) -> list[str]:
+def missing_names(count: int, turn: int) -> list[str]:
     """Names that nobody has, others in each turn."""
     random = Random(turn)
-    return [f"{random.randbytes(6).hex()}.team-{each % 50:02d}.svc.cluster.local. A" for each in range(MISSING_NAMES)]
+    return [f"{random.randbytes(6).hex()}.team-{each % 50:02d}.svc.cluster.local. A" for each in range(count)]

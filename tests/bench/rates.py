@@ -59,19 +59,23 @@ def prepare(folder: Path, big: Sequence[BigService], wide: BigService) -> Materi
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured: ``rounds`` of ``seconds`` each, in a cluster of ``services`` with ``endpoints`` each."""
+    """How much is measured: ``rounds`` of ``seconds`` each, in a cluster of ``services`` with ``endpoints`` each.
+
+    ``missing``: names that do not exist, asked in each round.
+    """
 
     rounds: int
     seconds: float
     services: int
     endpoints: int
+    missing: int
 
 
 def measure_rates(folder: Path, peers: Sequence[Peer], effort: Effort, progress: Callable[[str], None]) -> list[Rates]:
     """Ask every load of every peer that it concerns, round by round; ``progress`` hears what begins."""
     big, wide = big_services(effort.services, effort.endpoints), wide_service(effort.services)
     material = prepare(folder, big, wide)
-    found = [Rates(load) for load in loads(big, wide, effort.rounds)]
+    found = [Rates(load) for load in loads(big, wide, effort.rounds, effort.missing)]
     with ExitStack() as stack:
         servers = [stack.enter_context(started(peer, material)) for peer in peers]
         for turn in range(effort.rounds):

@@ -27,7 +27,7 @@ DNSPERF = pytest.param(
 )
 
 
-LOADS = loads(big_services(SERVICES, ENDPOINTS), wide_service(SERVICES), rounds=2)
+LOADS = loads(big_services(SERVICES, ENDPOINTS), wide_service(SERVICES), rounds=2, missing=100)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_a_load_that_is_answered_otherwise_means_nothing(server: Serving, tmp_pa
 
 def test_the_table_names_every_load_and_peer(tmp_path: Path) -> None:
     peers = installed()
-    found = measure_rates(tmp_path, peers, Effort(1, 0.02, SERVICES, ENDPOINTS), lambda _: None)
+    found = measure_rates(tmp_path, peers, Effort(1, 0.02, SERVICES, ENDPOINTS, missing=100), lambda _: None)
     printed = "\n".join(rate_lines(found, peers))
     assert all(word in printed for word in [*(load.name for load in LOADS), *(peer.name for peer in peers[1:])])
     assert all(rates.own > 0 and rates.ratio(peer) for rates in found for peer in peers if peer in rates.load.beside)
