@@ -1,6 +1,6 @@
 """Responses: (Query, Answer) → octets, and the reply to a message that was rejected. The one module that speaks dnslib.
 
-dnslib packs the rdata and the compressed names; address records, of which there may be thousands, go in as one block.
+Address records, of which there may be thousands, go in as one block; dnslib packs what is seldom asked for.
 Whole records are kept or left out, so a response is never longer than the client takes and never broken (RFC 2181 §9).
 """
 
@@ -30,11 +30,13 @@ _HEADER = Struct("!6H")
 _TYPE_CLASS = Struct("!2H")
 _RECORD = Struct("!2HIH")
 _TIMES = Struct("!5I")
+_SRV = Struct("!3H")
 _OPT = Struct("!B2HIH")
 _OPTION = Struct("!2H")
 _QR, _AA, _TC, _RD, _RA, _CD = 0x8000, 0x0400, 0x0200, 0x0100, 0x0080, 0x0010
 _POINTERS_REACH = 0x3FFF
 _BADKEY = 17
+_LENGTHS = tuple(bytes((octets,)) for octets in range(64))
 
 
 def as_found(rdatas: Sequence[Rdata]) -> Sequence[Rdata]:
@@ -49,10 +51,8 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
     Over TCP (``limit`` 65535) a larger RRset is given in part without TC: there is nothing to fall back to.
     """
     question = query.question
-    buffer = _Buffer()
+    buffer = _Buffer(question.name.labels)
     data = buffer.data
-    data += bytes(_HEADER.size)
-    buffer.encode_name(question.name.labels)
     data += _TYPE_CLASS.pack(question.type, question.rdclass)
     opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, answer.extended_error)
     room = limit - len(opt)
@@ -86,19 +86,30 @@ def write_rejection(rejected: Rejected) -> bytes:
     return header + rejected.question + opt + tsig
 
 
-class _Buffer(DNSBuffer):  # type: ignore[misc]  # dnslib has no types
-    """dnslib's buffer, which here knows how far a pointer reaches and can forget what did not fit.
+class _Buffer:
+    """A response in the making, begun with a header to fill in and the ``question``'s name.
 
-    Our own code appends to ``data``; dnslib, which keeps count of the ``offset`` itself, is told of it by :meth:`lend`.
+    ``names`` tells what stands where. It knows how far a pointer reaches and can forget what did not fit.
     """
 
-    names: dict[Labels, int]
-    data: bytearray
+    __slots__ = ("_unlisted", "data", "names")
 
-    def encode_name(self, name: dnslib.DNSLabel | Labels) -> None:
+    def __init__(self, question: Labels) -> None:
+        self.data = bytearray(_HEADER.size)
+        self.data += _uncompressed(question)
+        self.names = {question: _HEADER.size} if question else {}
+        # Most responses name nothing but what was asked, so its suffixes are listed on demand.
+        self._unlisted = question
+
+    def encode_name(self, labels: Labels) -> None:
         """Append a name, compressed against the ones before it; no pointer reaches beyond octet 16,383."""
-        labels = name if isinstance(name, tuple) else name.label
         names, data = self.names, self.data
+        seen = names.get(labels)
+        if seen is not None:
+            data += (0xC000 | seen).to_bytes(2)
+            return
+        if self._unlisted:
+            self._list_suffixes(self._unlisted)
         for position, label in enumerate(labels):
             suffix = labels[position:]
             seen = names.get(suffix)
@@ -111,10 +122,12 @@ class _Buffer(DNSBuffer):  # type: ignore[misc]  # dnslib has no types
             data += label
         data.append(0)
 
-    def lend(self) -> _Buffer:
-        """The buffer, for dnslib to go on at its end."""
-        self.offset = len(self.data)
-        return self
+    def _list_suffixes(self, question: Labels) -> None:
+        self._unlisted = ()
+        at = _HEADER.size
+        for position, label in enumerate(question):
+            self.names[question[position:]] = at
+            at += 1 + len(label)
 
     def cut(self, octets: int) -> None:
         """Go back to a length of ``octets``."""
@@ -124,9 +137,11 @@ class _Buffer(DNSBuffer):  # type: ignore[misc]  # dnslib has no types
 
 def _write_rrset(buffer: _Buffer, rrset: RRset, room: int, arrange: Arrange) -> int:
     """Append as many of the records as leave the message within ``room`` octets; how many that were."""
-    rdatas = rrset.rdatas if len(rrset.rdatas) == 1 else arrange(rrset.rdatas)
-    if isinstance(rdatas[0], A | AAAA):
-        return _write_addresses(buffer, rrset, rdatas, room)
+    rdatas: Sequence[Rdata] = rrset.rdatas
+    if len(rdatas) > 1:
+        rdatas = arrange(rdatas)
+        if isinstance(rdatas[0], A | AAAA):
+            return _write_addresses(buffer, rrset, rdatas, room)
     data = buffer.data
     for count, rdata in enumerate(rdatas):
         start = len(data)
@@ -163,23 +178,28 @@ def _write_addresses(buffer: _Buffer, rrset: RRset, rdatas: Sequence[Rdata], roo
 
 def _pack_rdata(buffer: _Buffer, rdata: Rdata) -> None:
     match rdata:
+        case A() | AAAA():
+            buffer.data += rdata.address
         case CNAME() | NS() | PTR():
             buffer.encode_name(rdata.target.labels)
-        case SRV():
-            target = dnslib.DNSLabel(rdata.target.labels)
-            dnslib.SRV(rdata.priority, rdata.weight, rdata.port, target).pack(buffer.lend())
+        case SRV():  # whose target is never compressed (RFC 2782)
+            buffer.data += _SRV.pack(rdata.priority, rdata.weight, rdata.port) + _uncompressed(rdata.target.labels)
         case SOA():
             buffer.encode_name(rdata.mname.labels)
             buffer.encode_name(rdata.rname.labels)
             buffer.data += _TIMES.pack(rdata.serial, rdata.refresh, rdata.retry, rdata.expire, rdata.minimum)
         case TXT():
-            dnslib.TXT(list(rdata.strings)).pack(buffer.lend())
+            packed = DNSBuffer()
+            dnslib.TXT(list(rdata.strings)).pack(packed)
+            buffer.data += packed.data
         case Opaque():
             buffer.data += rdata.octets
-        case A() | AAAA():
-            buffer.data += rdata.address
         case _:
             assert_never(rdata)
+
+
+def _uncompressed(labels: Labels) -> bytes:
+    return b"".join([_LENGTHS[len(label)] + label for label in labels]) + b"\0"
 
 
 def _opt(rcode: Rcode, dnssec_ok: bool, error: ExtendedError | None) -> bytes:

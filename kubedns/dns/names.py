@@ -46,7 +46,7 @@ class Name(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def octets(self) -> int:
         """Length on the wire, without compression."""
-        return 1 + sum(len(label) + 1 for label in self.labels)
+        return 1 + len(self.labels) + sum(map(len, self.labels))
 
 
 def name_of(labels: Labels) -> Name:

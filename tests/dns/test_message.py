@@ -10,7 +10,7 @@ import pytest
 from kubedns.dns.answer import Answer, Rcode, data, nodata, nxdomain, servfail
 from kubedns.dns.edns import udp_limit
 from kubedns.dns.message import MAX_MESSAGE_OCTETS, write_rejection, write_response
-from kubedns.dns.names import name_of, parse_name
+from kubedns.dns.names import ROOT, name_of, parse_name
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import AAAA, CNAME, NS, PTR, SOA, SRV, TXT, A, Opaque, Rdata
 from kubedns.dns.reader import Rejected, read_query
@@ -147,3 +147,21 @@ def test_compression_keeps_the_questions_spelling() -> None:
     response = dns.message.from_wire(write_response(asked, answer, 512))
     assert response.answer[0].name.to_text() == "WEB.Cluster.local."
     assert response.answer[0][0].to_text() == "x.cluster.local."
+
+
+def test_names_point_into_the_question() -> None:
+    asked = query(message(body=b"\5_http\4_tcp\3web\7cluster\5local\0\0\x21\0\1"))
+    target = name_of(asked.question.name.labels[2:])
+    srv = RRset(asked.question.name, 5, (SRV(0, 100, 80, target),))
+    answer = data((srv,), frozenset(), (RRset(target, 5, addresses(1)), RRset(ZONE, 5, addresses(1))))
+    written = write_response(asked, answer, 512)
+    assert len(written) == asked.octets + (12 + 6 + target.octets()) + (12 + 4) + (12 + 4)
+    response = dns.message.from_wire(written)
+    assert [rrset.name.to_text() for rrset in response.additional] == ["web.cluster.local.", "cluster.local."]
+
+
+def test_the_root_is_never_pointed_to() -> None:
+    asked = query(message(body=b"\0\0\1\0\1"))
+    written = write_response(asked, data((RRset(ROOT, 5, addresses(1)),), frozenset()), 512)
+    assert len(written) == asked.octets + 11 + 4
+    assert dns.message.from_wire(written).answer[0].name.to_text() == "."
