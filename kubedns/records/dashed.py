@@ -6,6 +6,7 @@ import ipaddress
 
 _MAPPED = bytes(10) + b"\xff\xff"
 _DIGITS = frozenset("0123456789abcdef-")
+_DECIMAL = {str(octet): octet for octet in range(256)}
 
 
 def dashed(address: bytes) -> str:
@@ -22,9 +23,10 @@ def parse_dashed(label: str) -> bytes | None:
     """The address that a label spells, in any spelling; None where it spells none."""
     if not _DIGITS.issuperset(label):
         return None
+    parts = label.split("-")
     try:
-        if label.count("-") == 3 and "--" not in label:
-            return ipaddress.IPv4Address(label.replace("-", ".")).packed
-        return ipaddress.IPv6Address(label.replace("-", ":")).packed
-    except ValueError:
+        if len(parts) == 4 and "" not in parts:
+            return bytes([_DECIMAL[part] for part in parts])
+        return ipaddress.IPv6Address(":".join(parts)).packed
+    except (KeyError, ValueError):
         return None

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import msgspec
 
-from kubedns.cluster.objects import Endpoint, EndpointSlice, Pod, Service
+from kubedns.cluster.objects import Endpoint, EndpointPort, EndpointSlice, Pod, Service, ServicePort
 from kubedns.dns.names import MAX_LABEL_OCTETS
 from kubedns.dns.rdata import TXT, RecordType
 from kubedns.records.dashed import dashed, parse_dashed
 from kubedns.records.lookup import Found, Lookup
-from kubedns.records.owner import EndpointName
+from kubedns.records.owner import EndpointName, PortName
 from kubedns.records.rdatas import Listener, address_rdatas, srv_rdatas, target_rrsets
 from kubedns.records.zone import Zone, child_of
 
 _MAX_STRING_OCTETS = 255
+Port = TypeVar("Port", ServicePort, EndpointPort)
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
@@ -82,14 +84,22 @@ def endpoint_label(lookup: Lookup, service: Service, endpoint: Endpoint, address
     return _own_label(lookup, service, endpoint) or dashed(address)
 
 
-def listeners_of(zone: Zone, service: Service, members: Iterable[Member]) -> Iterator[Listener]:
-    """Every port of every member, where its slice gives a number."""
+def listeners_of(
+    zone: Zone, service: Service, members: Iterable[Member], owner: PortName | None = None
+) -> Iterator[Listener]:
+    """Every port of every member, where its slice gives a number; with ``owner`` only those that it names."""
     parent = zone.service_name(service.namespace, service.name)
     for member in members:
         target = child_of(parent, member.label)
-        for port in member.endpoint_slice.ports:
+        ports = member.endpoint_slice.ports
+        for port in ports if owner is None else named_ports(ports, owner):
             if port.number:
                 yield Listener(port.name, port.protocol, port.number, target, member.address)
+
+
+def named_ports(ports: Iterable[Port], owner: PortName) -> list[Port]:
+    """The ports that ``owner`` names."""
+    return [port for port in ports if port.name == owner.port and port.protocol == owner.protocol]
 
 
 def fact_rdatas(members: Iterable[Member]) -> tuple[TXT, ...]:
@@ -107,14 +117,16 @@ def _facts(endpoint: Endpoint) -> TXT:
 
 def _named(lookup: Lookup, service: Service, label: str) -> Iterator[Member]:
     """Members of that label; the label is read as an address once, not each address written as a label."""
-    address = parse_dashed(label)
-    if address is not None and dashed(address) != label:
-        address = None
+    address = parse_dashed(label) or b""
+    if address and dashed(address) != label:
+        address = b""
     for endpoint_slice, endpoint in published(lookup, service):
-        own = _own_label(lookup, service, endpoint)
-        for each in endpoint.addresses:
-            if own == label or (not own and each == address):
+        own = endpoint.hostname or _own_label(lookup, service, endpoint)
+        if own == label:
+            for each in endpoint.addresses:
                 yield Member(label, each, endpoint, endpoint_slice)
+        elif not own and address in endpoint.addresses:
+            yield Member(label, address, endpoint, endpoint_slice)
 
 
 def _own_label(lookup: Lookup, service: Service, endpoint: Endpoint) -> str:

@@ -48,9 +48,9 @@ def srv_rdatas(listeners: Iterable[Listener]) -> tuple[Rdata, ...]:
 
 def target_rrsets(listeners: Iterable[Listener], ttl: int) -> tuple[RRset, ...]:
     """A and AAAA of every target, for the additional section (RFC 2782)."""
-    targets: dict[Labels, list[bytes]] = {}
+    families: dict[tuple[Labels, int], dict[bytes, Rdata]] = {}
     for each in listeners:
-        targets.setdefault(each.target.labels, []).append(each.address)
-    return tuple(
-        [rrset for labels, found in targets.items() for rrset in address_rrsets(Name(labels, labels), ttl, found)]
-    )
+        family = families.setdefault((each.target.labels, len(each.address)), {})
+        if each.address not in family:
+            family[each.address] = address_rdata(each.address)
+    return tuple([RRset(Name(labels, labels), ttl, tuple(found.values())) for (labels, _), found in families.items()])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubedns.cluster.objects import Service
 from kubedns.dns.names import BadNameError, parse_name
 from kubedns.dns.rdata import RecordType
-from kubedns.records.endpoint import listeners_of, members_of, published
+from kubedns.records.endpoint import listeners_of, members_of, named_ports, published
 from kubedns.records.lookup import EXISTS, Found, Lookup
 from kubedns.records.owner import PortName, ProtocolName, ServiceName
 from kubedns.records.rdatas import Listener, address_rdatas, srv_rdatas, target_rrsets
@@ -39,11 +39,7 @@ def find_port(lookup: Lookup, owner: PortName) -> Found | None:
     service = lookup.service(owner.namespace, owner.service)
     if service is None or service.external_name or not exists(lookup, service):
         return None
-    listeners = [
-        each
-        for each in service_listeners(lookup, service)
-        if each.port == owner.port and each.protocol == owner.protocol
-    ]
+    listeners = list(service_listeners(lookup, service, owner))
     if not listeners:
         return None
     if lookup.type == RecordType.SRV:
@@ -67,13 +63,16 @@ def service_addresses(lookup: Lookup, service: Service) -> tuple[bytes, ...]:
     return service.cluster_ips
 
 
-def service_listeners(lookup: Lookup, service: Service) -> Iterator[Listener]:
-    """Ports as clients reach them: the Service's own at its cluster IPs, the endpoints' where it is headless."""
+def service_listeners(lookup: Lookup, service: Service, owner: PortName | None = None) -> Iterator[Listener]:
+    """Ports as clients reach them: the Service's own at its cluster IPs, the endpoints' where it is headless.
+
+    With ``owner`` only those that it names.
+    """
     if service.is_headless:
-        yield from listeners_of(lookup.zone, service, members_of(lookup, service, published(lookup, service)))
+        yield from listeners_of(lookup.zone, service, members_of(lookup, service, published(lookup, service)), owner)
         return
     target = lookup.zone.service_name(service.namespace, service.name)
-    for port in service.ports:
+    for port in service.ports if owner is None else named_ports(service.ports, owner):
         for address in service.cluster_ips:
             yield Listener(port.name, port.protocol, port.number, target, address)
 
