@@ -21,6 +21,9 @@ class Kind(Enum):
     NODE = "Node"
     NAMESPACE = "Namespace"
 
+    # Members are compared by identity; Enum hashes their names, at several times the cost, in every look-up by kind.
+    __hash__ = object.__hash__
+
 
 class ServicePort(msgspec.Struct, frozen=True, gc=False):
     """A port of a Service. ``name`` may be empty; ``protocol`` is TCP, UDP or SCTP; ``number`` 1..65535."""
