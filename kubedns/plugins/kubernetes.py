@@ -178,14 +178,13 @@ class Kubernetes:
 
     def __init__(self, zone: ClusterZone, fallthrough: Sequence[Name], lister: Lister) -> None:
         self.zone = zone
-        self._zones = zone.options.zones
         self._fallthrough = fallthrough
         self._lister = lister
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What the cluster says of the name; another zone's name goes on, and so does a missing one that may."""
         name = query.question.name
-        if not any(name.is_at_or_below(zone) for zone in self._zones):
+        if self.zone.zone_of(name) is None:
             return await next_plugin(query)
         answer = self.zone.answer(query.question, query.trace)
         if answer.rcode == Rcode.NXDOMAIN and any(name.is_at_or_below(zone) for zone in self._fallthrough):

@@ -63,7 +63,7 @@ class LoadBalance:
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """The rest of the chain's answer; several addresses may come in any order."""
         answer = await next_plugin(query)
-        if not any(len(rrset.rdatas) > 1 for rrset in answer.answer):
+        if not [rrset for rrset in answer.answer if len(rrset.rdatas) > 1]:
             return answer
         if not self._preferred:
             return msgspec.structs.replace(answer, shuffled=True)

@@ -57,19 +57,21 @@ class Route:
 class Routes:
     """Zones and what serves them; the longest zone that a name is in wins, by labels and never by text."""
 
-    __slots__ = ("_by_key",)
+    __slots__ = ("_by_key", "_lengths")
 
     def __init__(self, chains: Iterable[Chain]) -> None:
         self._by_key: dict[Labels, Route] = {}
         for chain in chains:
             for zone in chain.zones:
                 self._by_key.setdefault(zone.key, Route(str(zone), chain))
+        self._lengths = sorted({len(key) for key in self._by_key}, reverse=True)
 
     def find(self, name: Name) -> Route | None:
         """Where ``name`` belongs; None: it is not served."""
         key = name.key
-        for start in range(len(key) + 1):
-            found = self._by_key.get(key[start:])
+        for length in self._lengths:
+            # Of a shorter name this is all that there is, which may be a zone as well.
+            found = self._by_key.get(key[-length:] if length else ())
             if found is not None:
                 return found
         return None
