@@ -32,10 +32,15 @@ def check_name(text: str, field: str) -> str:
 
 
 def check_label(text: str, field: str) -> str:
-    """``text``, which will be a label of a name, or is empty."""
+    """``text`` in lower case, as questions are folded; it will be a label of a name, or is empty."""
     if text and not _LABEL.fullmatch(text):
         raise BadObjectError(field, f"{text!r} is no label", "use at most 63 letters, digits and '-'")
-    return text
+    return text.lower()
+
+
+def label_or_none(text: str) -> str:
+    """``text`` in lower case, as questions are folded; empty where it cannot be a label of a name."""
+    return text.lower() if _LABEL.fullmatch(text) else ""
 
 
 def check_word(text: str | None, field: str) -> str:

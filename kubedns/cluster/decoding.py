@@ -32,6 +32,7 @@ from kubedns.cluster.checks import (
     check_port,
     check_protocol,
     check_word,
+    label_or_none,
     packed_address,
     packed_addresses,
 )
@@ -108,7 +109,7 @@ def decode_pod(body: PodBody, origin: str) -> Pod:
         () if owns_none else own_addresses,
         hostname,
         subdomain,
-        (body.metadata.labels or {}).get(STATEFUL_LABEL, ""),
+        label_or_none((body.metadata.labels or {}).get(STATEFUL_LABEL, "")),
         intern(check_word(spec.node_name, "spec.nodeName")),
         origin,
     )

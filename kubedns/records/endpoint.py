@@ -150,5 +150,5 @@ def _promised_label(pod: Pod, service: Service, endpoint: Endpoint) -> str:
 
 
 def _is_label(name: str) -> bool:
-    """Pods' names may have dots and 253 octets."""
-    return "." not in name and len(name) <= MAX_LABEL_OCTETS
+    """Pods' names may have dots and 253 octets; a target that is spelt in upper case is no Pod's name."""
+    return "." not in name and len(name) <= MAX_LABEL_OCTETS and name == name.lower()

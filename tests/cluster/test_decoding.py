@@ -160,6 +160,31 @@ def test_names_that_pods_have() -> None:
     assert decode("Pod", text) == Pod("default", "db-0", "u-1", (), "h", "db", "db-0", "n-1", "f:1")
 
 
+@pytest.mark.parametrize(("value", "name"), [("db-0", "db-0"), ("DB-0", "db-0"), ("db.0", ""), ("d" * 64, "")])
+def test_a_statefulsets_pod_has_a_name_only_if_it_is_a_label(value: str, name: str) -> None:
+    text = f"metadata: {{name: db-0, labels: {{statefulset.kubernetes.io/pod-name: {value}}}}}"
+    assert decode("Pod", text) == Pod("default", "db-0", "", (), stateful_name=name, origin="f:1")
+
+
+LABELS = {
+    "hostname": ("EndpointSlice", "addressType: IPv4, endpoints: [{hostname: A-0}]", "endpoints[0].hostname", "a-0"),
+    "slice port": ("EndpointSlice", "addressType: IPv4, ports: [{name: HTTP, port: 80}]", "ports[0].name", "http"),
+    "old hostname": ("Endpoints", "subsets: [{addresses: [{ip: 10.0.0.1, hostname: A}]}]",
+                     "[0].endpoints[0].hostname", "a"),
+    "service port": ("Service", "spec: {ports: [{port: 80, name: Http}]}", "ports[0].name", "http"),
+    "pod": ("Pod", "spec: {hostname: H, subdomain: DB}", "hostname", "h"),
+    "pod's service": ("Pod", "spec: {hostname: H, subdomain: DB}", "subdomain", "db"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text", "place", "label"), LABELS.values(), ids=LABELS)
+def test_labels_are_folded_as_questions_are(kind: str, text: str, place: str, label: str) -> None:
+    found: Any = decode(kind, text)
+    for step in place.replace("[", ".").replace("]", "").strip(".").split("."):
+        found = found[int(step)] if step.isdecimal() else getattr(found, step)
+    assert found == label
+
+
 def test_nodes_have_their_internal_addresses() -> None:
     text = "status: {addresses: [{type: Hostname, address: x}, {type: InternalIP, address: 10.0.0.1}]}"
     assert decode("Node", text) == Node("x", addresses("10.0.0.1"), "f:1")

@@ -35,7 +35,9 @@ def test_a_pod_names_the_endpoint_where_it_was_promised_the_name(objects: list[O
         assert shown(ask(zone, f"{each}.db.data.svc A")) == ("10.0.0.1" if each == name else "NXDOMAIN")
 
 
-@pytest.mark.parametrize(("pod_name", "name"), [("web-1", "web-1"), ("web.1", "10-0-0-1"), ("w" * 64, "10-0-0-1")])
+@pytest.mark.parametrize(
+    ("pod_name", "name"), [("web-1", "web-1"), ("web.1", "10-0-0-1"), ("w" * 64, "10-0-0-1"), ("Web", "10-0-0-1")]
+)
 def test_a_pods_name_serves_only_if_it_is_a_label(pod_name: str, name: str) -> None:
     zone = cluster_zone(cluster(name=pod_name), endpoint_pod_names=True)
     assert shown(ask(zone, "1.0.0.10.in-addr.arpa. PTR")) == f"{name}.db.data.svc.cluster.local."
