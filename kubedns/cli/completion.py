@@ -13,13 +13,13 @@ VARIABLE = "_KUBEDNS_COMPLETE"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    r"""Print the completion script of SHELL.
+    """Print the completion script of SHELL.
 
     \b
       bash:  source <(kubedns completion bash)
       zsh:   source <(kubedns completion zsh)
       fish:  kubedns completion fish | source
-    """
+    """  # noqa: D301 - click's mark is the character itself
     make = get_completion_class(shell)
     assert make is not None  # click has one for each of the choices
     complete = make(ctx.find_root().command, {}, "kubedns", VARIABLE)

@@ -65,6 +65,12 @@ def test_every_command_of_the_table_is_there_under_its_name() -> None:
         assert command.help
 
 
+@pytest.mark.parametrize("command", [[row.name] for row in type(kubedns).table] + [[]], ids=str)
+def test_help_shows_none_of_its_markup(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "--help"]) == 0
+    assert "\\" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "line"),
     [
