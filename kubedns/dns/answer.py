@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from enum import IntEnum
 
 import msgspec
 
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
-from kubedns.dns.rdata import CNAME, SOA
+from kubedns.dns.rdata import CNAME, SOA, Rdata
 from kubedns.dns.rrset import RRset
 
 Key = Hashable
 """Something an answer depends on: compared, never opened."""
 Keys = frozenset[Key]
 NO_KEYS: Keys = frozenset()
+
+
+Rank = Callable[[Rdata], int]
+"""How early a record is to be given among those of its RRset: 0 first."""
 
 
 class Rcode(IntEnum):
@@ -37,7 +41,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     ``depends_on``: keys; a change of any of them makes the answer void. ``lifetime_seconds``: how long it may be kept
     if none changes; None: for ever; 0: not at all. ``varies_by_client``: true for this client only, so never kept.
     ``follow``: the target of an alias that whoever asked has still to look up. ``shuffled``: the records of each RRset
-    may be given in any order, in turn. ``plugin``: the word that answered. ``silent``: the client gets no response.
+    may be given in any order, in turn; ``rank``: those of a lower rank before the others even then. ``plugin``: the
+    word that answered. ``silent``: the client gets no response.
     """
 
     rcode: Rcode = Rcode.NOERROR
@@ -51,6 +56,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     varies_by_client: bool = False
     follow: Name | None = None
     shuffled: bool = False
+    rank: Rank | None = None
     silent: bool = False
     plugin: str = ""
     extended_error: ExtendedError | None = None

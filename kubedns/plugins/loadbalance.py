@@ -7,7 +7,8 @@ Syntax::
     }
 
 Clients take the first address, so each comes first equally often and what follows is random; aliases stay in front.
-With ``prefer``, addresses inside the first network that has any come before all others.
+With ``prefer``, addresses inside the first network that has any come before all others, and take turns among
+themselves.
 
 Example::
 
@@ -31,7 +32,6 @@ from kubedns.corefile.values import Network as NetworkWord
 from kubedns.dns.answer import Answer
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import AAAA, A, Rdata
-from kubedns.dns.rrset import RRset
 from kubedns.plugins.networks import Network, network_of
 from kubedns.plugins.plugin import Context, Next
 
@@ -61,16 +61,11 @@ class LoadBalance:
         self._preferred = preferred
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
-        """The rest of the chain's answer; several addresses may come in any order."""
+        """The rest of the chain's answer; several addresses may come in any order, preferred ones before others."""
         answer = await next_plugin(query)
         if not [rrset for rrset in answer.answer if len(rrset.rdatas) > 1]:
             return answer
-        if not self._preferred:
-            return msgspec.structs.replace(answer, shuffled=True)
-        return msgspec.structs.replace(answer, answer=tuple(map(self._sorted, answer.answer)))
-
-    def _sorted(self, rrset: RRset) -> RRset:
-        return msgspec.structs.replace(rrset, rdatas=tuple(sorted(rrset.rdatas, key=self._rank)))
+        return msgspec.structs.replace(answer, shuffled=True, rank=self._rank if self._preferred else None)
 
     def _rank(self, rdata: Rdata) -> int:
         if not isinstance(rdata, A | AAAA):

@@ -54,6 +54,7 @@ def joined(alias: Answer, target: Answer) -> Answer:
         varies_by_client=alias.varies_by_client or target.varies_by_client,
         follow=target.follow,
         shuffled=alias.shuffled or target.shuffled,
+        rank=alias.rank or target.rank,
         silent=target.silent,
         plugin=alias.plugin,
         extended_error=target.extended_error,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 
+from kubedns.dns.answer import Rank
 from kubedns.dns.message import Arrange
 from kubedns.dns.rdata import Rdata
 
@@ -19,26 +20,29 @@ KEPT = 32
 """Responses kept of one answer at a time; each time all were given out, one is made anew."""
 
 
-def in_turn(write: Callable[[Arrange], bytes], records: int, random: Random) -> Iterator[bytes]:
-    """Responses without end, each made by ``write`` with an arrangement of ``records`` records."""
+def in_turn(
+    write: Callable[[Arrange], bytes], records: int, random: Random, rank: Rank | None = None
+) -> Iterator[bytes]:
+    """Responses without end, each made by ``write`` with an arrangement of ``records`` records, by ``rank`` first."""
     firsts = cycle(sorted(range(records), key=lambda _: random()))
     kept: list[bytes] = []
     for _ in range(min(records, KEPT)):
-        kept.append(write(_arranged(next(firsts), random)))
+        kept.append(write(_arranged(next(firsts), random, rank)))
         yield kept[-1]
     while True:
         for slot in range(len(kept)):
             yield from kept
-            kept[slot] = write(_arranged(next(firsts), random))
+            kept[slot] = write(_arranged(next(firsts), random, rank))
 
 
-def _arranged(first: int, random: Random) -> Arrange:
-    """The record at ``first`` in front, the others in random order."""
+def _arranged(first: int, random: Random, rank: Rank | None) -> Arrange:
+    """The record at ``first`` in front, the others in random order; all that only within their rank."""
 
     def arrange(rdatas: Sequence[Rdata]) -> Sequence[Rdata]:
         chosen = first % len(rdatas)
         rest = [*rdatas[:chosen], *rdatas[chosen + 1 :]]
         rest.sort(key=lambda _: random())
-        return [rdatas[chosen], *rest]
+        arranged = [rdatas[chosen], *rest]
+        return arranged if rank is None else sorted(arranged, key=rank)
 
     return arrange

@@ -128,7 +128,7 @@ class Responder:
 
         records = max((len(rrset.rdatas) for rrset in answer.answer), default=1) if answer.shuffled else 1
         if records > 1:
-            arrangements = in_turn(write, records, self._random)
+            arrangements = in_turn(write, records, self._random, answer.rank)
             first = next(arrangements)
             responses: Iterable[bytes] = chain((first,), arrangements)
             cost = ENTRY_OCTETS + query.octets + min(records, KEPT) * len(first)

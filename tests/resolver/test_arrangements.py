@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from kubedns.dns.answer import Rank
 from kubedns.dns.message import Arrange
 from kubedns.dns.rdata import A, Rdata
 from kubedns.resolver.arrangements import in_turn
@@ -13,7 +14,7 @@ def records(count: int) -> list[Rdata]:
     return [A(bytes((10, 0, 0, number))) for number in range(count)]
 
 
-def orders(count: int, cut: int, draws: int) -> list[bytes]:
+def orders(count: int, cut: int, draws: int, rank: Rank | None = None) -> list[bytes]:
     """Last octets of the addresses, in the order given out, cut to the first ``cut``."""
 
     def write(arrange: Arrange) -> bytes:
@@ -21,7 +22,7 @@ def orders(count: int, cut: int, draws: int) -> list[bytes]:
         assert sorted(map(str, arranged)) == sorted(map(str, records(count)))
         return bytes(rdata.address[3] for rdata in arranged if isinstance(rdata, A))[:cut]
 
-    responses = in_turn(write, count, random.Random(7).random)
+    responses = in_turn(write, count, random.Random(7).random, rank)
     return [next(responses) for _ in range(draws)]
 
 
@@ -43,3 +44,11 @@ def test_records_that_do_not_fit_change_from_response_to_response() -> None:
     shown = Counter(octet for order in orders(60, 28, 6000) for octet in order)
     assert len(shown) == 60
     assert max(shown.values()) < 2 * min(shown.values())
+
+
+def test_records_of_the_first_rank_take_turns_in_front() -> None:
+    drawn = orders(15, 15, 30_000, rank=lambda rdata: isinstance(rdata, A) and rdata.address[3] >= 5)
+    assert all(sorted(order[:5]) == [0, 1, 2, 3, 4] for order in drawn)
+    firsts = Counter(order[0] for order in drawn)
+    assert len(firsts) == 5
+    assert max(firsts.values()) < 1.5 * min(firsts.values())
