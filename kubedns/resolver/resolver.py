@@ -44,9 +44,13 @@ class Resolver:
             answer = await self._routed(query)
             return answer if answer.follow is None else await completed(query, answer, self._routed)
         except Exception:
-            self._metrics.panics += 1
-            _log.exception("error while answering %s", question)
-            return servfail(ErrorCode.OTHER, "error in the server")
+            return self.failed(question)
+
+    def failed(self, question: Question) -> Answer:
+        """SERVFAIL for an error in the program that is just being handled, which is counted and logged."""
+        self._metrics.panics += 1
+        _log.exception("error while answering %s", question)
+        return servfail(ErrorCode.OTHER, "error in the server")
 
     async def lookup(self, question: Question, client: Client, trace: Trace = NO_TRACE) -> Answer:
         """The answer to a question that came as no message, by the same way."""

@@ -102,7 +102,12 @@ class Responder:
             answer = await self._resolver.answer(query)
             if answer.silent:
                 return None
-            entry = self._entry(query, answer, route.zone if route else _NO_ZONE)
+            zone = route.zone if route else _NO_ZONE
+            try:
+                entry = self._entry(query, answer, zone)
+            except Exception:  # an answer that cannot be written: the client is told, as of any error
+                answer = self._resolver.failed(query.question)
+                entry = self._entry(query, answer, zone)
             if observed:
                 entry.answer = answer
             if key is not None and generation == self._cache.generation:

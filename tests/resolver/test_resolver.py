@@ -10,9 +10,9 @@ import dns.rcode
 import pytest
 
 from kubedns.dns.answer import Answer, Rcode, cname, data, nxdomain
-from kubedns.dns.names import parse_name
+from kubedns.dns.names import Name, parse_name
 from kubedns.dns.question import Client, Query, Question, Transport
-from kubedns.dns.rdata import SOA, A, RecordType
+from kubedns.dns.rdata import SOA, SRV, A, RecordType
 from kubedns.dns.rrset import RRset
 from kubedns.observe.metrics import Metrics
 from kubedns.plugins.plugin import Next, Plugin
@@ -57,6 +57,15 @@ class Table:
             case "many":
                 rdatas = tuple(A(bytes((10, 0, 0, octet))) for octet in range(3))
                 return Answer(answer=(RRset(name, 5, rdatas),), depends_on=key, shuffled=True)
+            case "ranked":
+                rdatas = tuple(A(bytes((10, 0, 0, octet))) for octet in range(3))
+                return Answer(
+                    answer=(RRset(name, 5, rdatas),), shuffled=True, rank=lambda rdata: str(rdata) != "10.0.0.2"
+                )
+            case "aliasranked":
+                return cname(name, parse_name("ranked.test."), 5, key)
+            case "unwritable":
+                return data((RRset(name, 5, (SRV(0, 1, 1, Name((b"x" * 64,), (b"x" * 64,))),)),), key)
             case "alias":
                 return cname(name, parse_name("a.test."), 5, key)
             case "outside":
@@ -121,6 +130,7 @@ ANSWERS = [
     ("broken.test.", "A", "NXDOMAIN", ["missing.test."], True),
     ("loop.test.", "A", "SERVFAIL", [], False),
     ("raise.test.", "A", "SERVFAIL", [], False),
+    ("unwritable.test.", "SRV", "SERVFAIL", [], False),
     ("pass.test.", "A", "REFUSED", [], False),
     ("www.example.", "A", "REFUSED", [], False),
     ("a.test.", "AXFR", "REFUSED", [], False),
@@ -137,12 +147,13 @@ def test_answers(name: str, rdtype: str, rcode: str, records: list[str], authori
     assert bool(response.flags & dns.flags.AA) is authoritative
 
 
-def test_an_error_in_a_plugin_is_counted_and_told_once_it_happens(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("name", ["raise.test.", "unwritable.test."])
+def test_an_error_in_the_program_is_counted_and_told(name: str, caplog: pytest.LogCaptureFixture) -> None:
     server = Server()
-    server.ask("raise.test.")
+    server.ask(name)
     assert server.metrics.panics == 1
     (record,) = caplog.records
-    assert "raise.test. A" in record.getMessage()
+    assert f"{name} A" in record.getMessage()
     assert record.exc_info
 
 
@@ -226,6 +237,13 @@ def test_several_records_are_served_in_changing_order() -> None:
     firsts = {server.ask("many.test.").answer[0][0].to_text() for _ in range(3)}
     assert firsts == {"10.0.0.0", "10.0.0.1", "10.0.0.2"}
     assert len(server.table.asked) == 1
+
+
+@pytest.mark.parametrize("name", ["ranked.test.", "aliasranked.test."])
+def test_a_lower_rank_comes_first_each_time(name: str) -> None:
+    server = Server()
+    firsts = {server.ask(name).answer[-1][0].to_text() for _ in range(9)}
+    assert firsts == {"10.0.0.2"}
 
 
 def test_every_response_is_counted_once() -> None:
