@@ -42,7 +42,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     if none changes; None: for ever; 0: not at all. ``varies_by_client``: true for this client only, so never kept.
     ``follow``: the target of an alias that whoever asked has still to look up. ``shuffled``: the records of each RRset
     may be given in any order, in turn; ``rank``: those of a lower rank before the others even then. ``plugin``: the
-    word that answered. ``silent``: the client gets no response.
+    word that answered. ``silent``: the client gets no response. ``recursion_available``: an upstream was asked.
     """
 
     rcode: Rcode = Rcode.NOERROR

@@ -34,6 +34,7 @@ ROWS = (
     Row("any"),
     Row("loadbalance"),
     Row("acl", once=False),
+    Row("cache"),
     Row("minimal"),
     Row("kubernetes"),
     Row("forward", once=False),
@@ -43,7 +44,7 @@ ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
 
 LATER = frozenset(
     (
-        "auto", "autopath", "bufsize", "cache", "cancel", "chaos", "dns64", "erratic", "file", "header",
+        "auto", "autopath", "bufsize", "cancel", "chaos", "dns64", "erratic", "file", "header",
         "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "reload",
         "rewrite", "secondary", "template", "timeouts", "tls", "transfer", "view", "whoami",
     )

@@ -10,7 +10,7 @@ from time import monotonic
 
 import msgspec
 
-from kubedns.dns.answer import Answer, Rcode, servfail
+from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Labels, Name
 from kubedns.dns.question import Query, Question
@@ -84,10 +84,14 @@ class Forwarder:
             if last.rcode in _ANSWERS:
                 return answer_of(question, last)
             reason = f"{upstream.address} says {_rcode_name(last.rcode)}"
-        if last is not None and last.rcode == Rcode.REFUSED:
-            why = ExtendedError(ErrorCode.NO_REACHABLE_AUTHORITY, reason)
-            return Answer(rcode=Rcode.REFUSED, authoritative=False, lifetime_seconds=0, extended_error=why)
-        return servfail(ErrorCode.NO_REACHABLE_AUTHORITY, reason)
+        refused = last is not None and last.rcode == Rcode.REFUSED
+        return Answer(
+            rcode=Rcode.REFUSED if refused else Rcode.SERVFAIL,
+            authoritative=False,
+            recursion_available=True,
+            lifetime_seconds=0,
+            extended_error=ExtendedError(ErrorCode.NO_REACHABLE_AUTHORITY, reason),
+        )
 
     def _candidates(self) -> list[Upstream]:
         """The upstreams that are well, in order, then those that are down: one of them may be well by now."""

@@ -32,7 +32,7 @@ def build(text: str, folder: Path) -> Server:
 
 FAULTS = {
     "unknown plugin": (".:1 {\n kubernets\n}", ["2: unknown plugin `kubernets`; did you mean `kubernetes`?"]),
-    "a plugin to come": (".:1 {\n cache 30\n}", ["2: plugin `cache` is CoreDNS's and not built here yet"]),
+    "a plugin to come": (".:1 {\n reload\n}", ["2: plugin `reload` is CoreDNS's and not built here yet"]),
     "unknown option": (
         ".:1 {\n kubernetes {\n  manifests .\n  pod verified\n }\n}",
         ["4: unknown option `pod` in kubernetes; did you mean `pods`? (pods disabled|insecure|verified)"],

@@ -1,0 +1,46 @@
+"""How long an answer of another server may be kept, and what its TTLs are as it ages. Seconds throughout."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.rdata import SOA
+from kubedns.dns.rrset import RRset
+
+UNPROVED_DENIAL = 5
+"""For how long a denial without its SOA may be kept, which RFC 2308 §5 would rather not have kept at all."""
+
+
+def lifetime(answer: Answer) -> int:
+    """How long the answer may be kept by its own TTLs: the smallest of its records, or what its SOA grants a denial.
+
+    0: not at all. A denial may be kept for the smaller of the SOA's TTL and its MINIMUM (RFC 2308 §5); with an alias in
+    front, no longer than the alias.
+    """
+    ttls = [rrset.ttl for rrset in answer.answer]
+    if answer.rcode == Rcode.NXDOMAIN or not answer.answer or answer.is_denial:
+        ttls.append(_denial_lifetime(answer.authority))
+    return min(ttls)
+
+
+def with_ttl(answer: Answer, ttl: int) -> Answer:
+    """The answer with ``ttl`` on all its records."""
+    return msgspec.structs.replace(
+        answer,
+        answer=_with_ttl(answer.answer, ttl),
+        authority=_with_ttl(answer.authority, ttl),
+        additional=_with_ttl(answer.additional, ttl),
+    )
+
+
+def _denial_lifetime(authority: tuple[RRset, ...]) -> int:
+    for rrset in authority:
+        soa = rrset.rdatas[0]
+        if isinstance(soa, SOA):
+            return min(rrset.ttl, soa.minimum)
+    return UNPROVED_DENIAL
+
+
+def _with_ttl(rrsets: tuple[RRset, ...], ttl: int) -> tuple[RRset, ...]:
+    return tuple(msgspec.structs.replace(rrset, ttl=ttl) for rrset in rrsets)

@@ -1,0 +1,191 @@
+"""cache over a chain that counts, on a clock that is set by hand."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from kubedns.corefile.blocks import Directive, Word
+from kubedns.corefile.read_options import read_options
+from kubedns.dns.answer import Answer, Rcode, not_ready
+from kubedns.dns.edns import Edns
+from kubedns.dns.names import parse_name
+from kubedns.dns.question import Query, Question
+from kubedns.dns.rdata import SOA, A
+from kubedns.dns.rrset import RRset
+from kubedns.errors import Location
+from kubedns.plugins.cache import Cache, Options
+from tests.plugins.asking import CLIENT
+
+ZONE = parse_name("test.")
+
+
+def words(text: str) -> tuple[Word, ...]:
+    return tuple(Word(word, Location("Corefile", 1, 1, word)) for word in text.split())
+
+
+def options(line: str = "cache", *block: str) -> Options:
+    first, *rest = words(line)
+    lines = tuple(Directive(words(each)[0], words(each)[1:]) for each in block)
+    return read_options(Options, Directive(first, tuple(rest), lines, bool(lines)))
+
+
+def upstream_answer(rcode: Rcode = Rcode.NOERROR, ttl: int = 30, minimum: int = 20, last: int = 1) -> Answer:
+    soa = RRset(ZONE, ttl, (SOA(ZONE, ZONE, 1, 2, 3, 4, minimum),))
+    found = (RRset(parse_name("a.test."), ttl, (A(bytes((192, 0, 2, last))),)),)
+    return Answer(
+        rcode=rcode,
+        answer=found if rcode == Rcode.NOERROR else (),
+        authority=(soa,) if rcode == Rcode.NXDOMAIN else (),
+        authoritative=False,
+        recursion_available=True,
+        lifetime_seconds=0,
+    )
+
+
+class Chain:
+    def __init__(self, made: Options) -> None:
+        self.now = 1000.0
+        self.given = upstream_answer()
+        self.asked = 0
+        self.cache = Cache(made, made.scope.zones or (ZONE,), lambda: self.now)
+
+    async def rest(self, query: Query) -> Answer:
+        self.asked += 1
+        return self.given
+
+    async def ask(self, name: str = "a.test.", rdtype: int = 1, flags: int = 0x0100, dnssec_ok: bool = False) -> Answer:
+        edns = Edns(0, 1232, True, ()) if dnssec_ok else None
+        answer = await self.cache.answer(
+            Query(1, flags, Question(parse_name(name), rdtype), edns, 40, CLIENT), self.rest
+        )
+        await asyncio.sleep(0)  # what is asked for anew in the background is
+        await asyncio.sleep(0)
+        return answer
+
+
+async def times_asked(chain: Chain, *seconds: float) -> list[int]:
+    """How often the chain behind has been asked, when it is asked at these times."""
+    counts = []
+    start = chain.now
+    for second in seconds:
+        chain.now = start + second
+        await chain.ask()
+        counts.append(chain.asked)
+    return counts
+
+
+NX, FAIL = Rcode.NXDOMAIN, Rcode.SERVFAIL
+KEEPING: list[tuple[str, tuple[str, ...], Answer, list[tuple[float, int]]]] = [
+    ("cache", (), upstream_answer(), [(0, 1), (29.9, 1), (30.1, 2)]),
+    ("cache 10", (), upstream_answer(), [(0, 1), (9.9, 1), (10.1, 2)]),
+    ("cache", (), upstream_answer(ttl=0), [(0, 1), (4.9, 1), (5.1, 2)]),
+    ("cache", ("success 100 3600 0",), upstream_answer(ttl=0), [(0, 1), (0, 2)]),
+    ("cache", (), upstream_answer(ttl=7200), [(0, 1), (3599, 1), (3601, 2)]),
+    ("cache", (), upstream_answer(NX), [(0, 1), (19.9, 1), (20.1, 2)]),
+    ("cache", ("denial 100 7",), upstream_answer(NX), [(0, 1), (6.9, 1), (7.1, 2)]),
+    ("cache", (), upstream_answer(FAIL), [(0, 1), (4.9, 1), (5.1, 2)]),
+    ("cache", ("servfail 0",), upstream_answer(FAIL), [(0, 1), (0, 2)]),
+    ("cache", ("disable success",), upstream_answer(), [(0, 1), (0, 2)]),
+    ("cache", ("disable success other.test",), upstream_answer(), [(0, 1), (0, 1)]),
+    ("cache", ("disable denial test",), upstream_answer(NX), [(0, 1), (0, 2)]),
+    ("cache", ("disable denial test",), upstream_answer(), [(0, 1), (0, 1)]),
+    ("cache 30 other.test", (), upstream_answer(), [(0, 1), (0, 2)]),
+    ("cache", (), upstream_answer(Rcode.REFUSED), [(0, 1), (0, 2)]),
+    ("cache", (), not_ready("the cluster is not listed"), [(0, 1), (0, 2)]),
+    ("cache", (), Answer(depends_on=frozenset({"k"}), recursion_available=True), [(0, 1), (0, 2)]),
+    ("cache", ("prefetch 2",), upstream_answer(), [(0, 1), (1, 1), (26, 1), (28, 2), (40, 2)]),
+    ("cache", ("prefetch 2 10s",), upstream_answer(), [(0, 1), (1, 1), (28, 1)]),
+    ("cache", ("serve_stale 1m",), upstream_answer(), [(0, 1), (31, 2), (32, 2)]),
+    ("cache", ("serve_stale 1m",), upstream_answer(), [(0, 1), (91, 2)]),
+]
+
+
+@pytest.mark.parametrize(("line", "block", "given", "expected"), KEEPING)
+def test_what_is_kept_and_for_how_long(
+    line: str, block: tuple[str, ...], given: Answer, expected: list[tuple[float, int]]
+) -> None:
+    async def run() -> None:
+        chain = Chain(options(line, *block))
+        chain.given = given
+        assert await times_asked(chain, *(second for second, _ in expected)) == [count for _, count in expected]
+
+    asyncio.run(run())
+
+
+def test_ttls_count_down_and_the_response_lives_until_they_change() -> None:
+    async def run() -> None:
+        chain = Chain(options())
+        shown = []
+        for chain.now in (1000.0, 1000.0, 1000.25, 1001.0, 1029.5):
+            answer = await chain.ask()
+            shown.append((answer.answer[0].ttl, answer.lifetime_seconds))
+        assert shown == [(30, 0), (30, 1.0), (30, 0.75), (29, 1.0), (1, 0.5)]
+
+    asyncio.run(run())
+
+
+def test_ttls_stay_where_they_are_to() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "keepttl"))
+        await chain.ask()
+        chain.now += 20
+        answer = await chain.ask()
+        assert (answer.answer[0].ttl, answer.lifetime_seconds) == (30, 10.0)
+
+    asyncio.run(run())
+
+
+def test_what_has_ended_is_shown_with_no_ttl_and_then_the_new() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "serve_stale"))
+        await chain.ask()
+        chain.now += 100
+        chain.given = upstream_answer(last=2)
+        stale, fresh = await chain.ask(), await chain.ask()
+        assert (str(stale.answer[0].rdatas[0]), stale.answer[0].ttl, stale.lifetime_seconds) == ("192.0.2.1", 0, 0)
+        assert stale.extended_error is not None
+        assert stale.extended_error.code == 3
+        assert (str(fresh.answer[0].rdatas[0]), fresh.answer[0].ttl) == ("192.0.2.2", 30)
+
+    asyncio.run(run())
+
+
+def test_a_failure_does_not_take_the_place_of_what_is_stale() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "serve_stale"))
+        await chain.ask()
+        chain.given = upstream_answer(FAIL)
+        chain.now += 100
+        for _ in range(3):
+            chain.now += 10
+            assert (await chain.ask()).rcode == Rcode.NOERROR
+
+    asyncio.run(run())
+
+
+def test_types_and_flags_that_change_answers_are_kept_apart_and_spellings_are_not() -> None:
+    async def run() -> None:
+        chain = Chain(options())
+        await chain.ask()
+        assert str((await chain.ask("A.Test.")).answer[0].owner) == "A.Test."
+        assert chain.asked == 1
+        await chain.ask(rdtype=28)
+        await chain.ask(flags=0x0110)
+        await chain.ask(dnssec_ok=True)
+        assert chain.asked == 4
+
+    asyncio.run(run())
+
+
+def test_no_more_is_kept_than_there_is_room_for() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "success 3"))
+        for number in (1, 2, 3, 1, 4, 1):
+            await chain.ask(f"n{number}.test.")
+        assert chain.asked == 4
+        await chain.ask("n2.test.")
+        assert chain.asked == 5
+
+    asyncio.run(run())
