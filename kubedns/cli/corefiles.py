@@ -9,6 +9,7 @@ import click
 
 from kubedns.corefile.blocks import ServerBlock
 from kubedns.corefile.parser import parse_corefile
+from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
 from kubedns.server.files import DiskFiles, load_corefile
 
 STDIN = "stdin"
@@ -19,7 +20,7 @@ def read_corefile(file: str) -> tuple[ServerBlock, ...]:
     """The server blocks of a Corefile; ``stdin`` is read to its end.
 
     Raises:
-        ConfigurationErrors: it cannot be read, or has faults; all of them.
+        ConfigurationErrors: it cannot be read, serves nothing, or has faults; all of them.
     """
     if file == STDIN:
         corefile = parse_corefile(sys.stdin.read(), file, DiskFiles(), os.environ)
@@ -27,4 +28,7 @@ def read_corefile(file: str) -> tuple[ServerBlock, ...]:
         corefile = load_corefile(file, os.environ)
     for warning in corefile.warnings:
         click.echo(f"kubedns: warning: {warning}", err=True)
+    if not corefile.blocks:
+        fault = ConfigurationError("no server block, so nothing would be served", location=Location(file))
+        raise ConfigurationErrors([fault])
     return corefile.blocks

@@ -119,3 +119,16 @@ def test_a_reader_that_leaves_ends_the_program_quietly() -> None:
         )
     assert done.returncode == 141
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["serve", "--conf"], 2), (["records", "--conf"], 2), (["-conf"], 1)]
+)
+@pytest.mark.parametrize("text", ["", "# nothing yet\n(snippet) {\n    any\n}\n"])
+def test_a_corefile_that_serves_nothing_is_refused(
+    arguments: list[str], status: int, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "Corefile"
+    file.write_text(text)
+    assert main([*arguments, str(file)]) == status
+    assert capsys.readouterr().err == f"kubedns: {file}: no server block, so nothing would be served\n"
