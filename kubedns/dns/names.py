@@ -133,6 +133,11 @@ IN_ADDR_ARPA = parse_name("in-addr.arpa.")
 IP6_ARPA = parse_name("ip6.arpa.")
 
 
+def is_reverse(name: Name) -> bool:
+    """Whether addresses are spelt at or below ``name``: it is in ``in-addr.arpa`` or ``ip6.arpa``."""
+    return name.is_at_or_below(IN_ADDR_ARPA) or name.is_at_or_below(IP6_ARPA)
+
+
 def reverse_name(address: bytes) -> Name:
     """The name whose PTR records tell of ``address``, 4 or 16 octets (RFC 1035 §3.5, RFC 3596 §2.5)."""
     if len(address) == 4:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubedns.dns.names import IN_ADDR_ARPA, IP6_ARPA, Name, name_of
+from kubedns.dns.names import Name, is_reverse, name_of
 from kubedns.dns.rdata import SOA
 from kubedns.dns.rrset import RRset
 from kubedns.records.owner import Owner, Tree, parse_owner, parse_reverse_owner
@@ -19,7 +19,7 @@ class Zone:
     def __init__(self, name: Name, ttl: int) -> None:
         self.name = name_of(name.key)
         self.key = name.key
-        self.is_reverse = name.is_at_or_below(IN_ADDR_ARPA) or name.is_at_or_below(IP6_ARPA)
+        self.is_reverse = is_reverse(name)
         self._length = len(name.key)
         self._services = (_SERVICES, *name.key)
         self._mname = self.name.child(b"ns", b"dns")

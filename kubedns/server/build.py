@@ -19,6 +19,7 @@ from kubedns.corefile.read_options import read_options
 from kubedns.corefile.rules import find_overlaps, find_repeats
 from kubedns.corefile.suggestions import unknown_plugin
 from kubedns.dns.names import Name
+from kubedns.dns.names import Name, is_reverse
 from kubedns.dns.question import Transport
 from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestError
 from kubedns.observe.metrics import Metrics
@@ -128,6 +129,7 @@ class _Builder:
         folder = Path(draft.block.location.file).parent
         if isinstance(options, KubernetesOptions):
             _check_source(options, directive, folder)
+            _check_zones(options.zones or zones, directive)
         context = Context(
             zones, lambda source: self._store(source, folder), _later, self._unready, self._exposition, self._serial
         )
@@ -214,6 +216,15 @@ def _check_source(options: KubernetesOptions, directive: Directive, folder: Path
     ]
     if faults:
         raise ConfigurationErrors(faults)
+
+
+def _check_zones(zones: Sequence[Name], directive: Directive) -> None:
+    """Addresses are told by names of a forward zone, so without one every reverse name would be denied."""
+    if all(map(is_reverse, zones)):
+        raise directive.word.fault(
+            "kubernetes: all of its zones are reverse ones",
+            "name the cluster's zone too, as in `kubernetes cluster.local`",
+        )
 
 
 def _later(seconds: float, call: Callable[[], None]) -> None:

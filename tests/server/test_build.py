@@ -42,6 +42,11 @@ FAULTS = {
         ".:1 {\n kubernetes {\n  manifests nowhere\n }\n}",
         ["2: kubernetes manifests: no file or folder"],
     ),
+    "reverse zones alone": (
+        "10.0.0.0/8:1 {\n kubernetes ip6.arpa 10.0.0.0/8 {\n  manifests .\n }\n}\nin-addr.arpa:1 {\n kubernetes {\n"
+        "  manifests .\n }\n}",
+        ["2: kubernetes: all of its zones are reverse ones", "7: kubernetes: all of its zones are reverse ones"],
+    ),
     "twice in a block": (".:1 {\n errors\n errors\n}", ["3: errors may stand once in a server block"]),
     "scheme": ("tls://.:1 {\n any\n}", ["1: tls:// is not served"]),
     "zone twice": ("a.test:1 {\n any\n}\na.test:1 {\n any\n}", ["4: a.test. on port 1 is already served"]),
