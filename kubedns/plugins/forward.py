@@ -68,10 +68,11 @@ _BUSY = Answer(
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Names at or below ``zone`` are asked of ``upstreams``."""
+    """Names at or below ``zone`` are asked of ``upstreams``; ``place``: the line that says so."""
 
     zone: Name
     upstreams: tuple[UpstreamAddress, ...]
+    place: str = ""
 
 
 class RouteWords(Shape[Route]):
@@ -86,7 +87,7 @@ class RouteWords(Shape[Route]):
         if len(upstreams) > MAX_UPSTREAMS:
             raise line.word.fault(f"{len(upstreams)} upstreams", f"at most {MAX_UPSTREAMS} are asked")
         (zone,) = read_label(words[0])
-        return Route(zone.zone, upstreams)
+        return Route(zone.zone, upstreams, str(line.word.location))
 
 
 def _upstreams(word: Word) -> Sequence[UpstreamAddress]:
@@ -141,6 +142,8 @@ class Forward:
     word = "forward"
 
     def __init__(self, options: Options, forwarder: Forwarder) -> None:
+        self.zone = options.route.zone
+        self.upstreams = forwarder.upstreams
         self._options = options
         self._forwarder = forwarder
 
@@ -148,7 +151,7 @@ class Forward:
         """The upstreams' answer; another zone's name goes on."""
         options = self._options
         name = query.question.name
-        if not name.is_at_or_below(options.route.zone) or any(name.is_at_or_below(each) for each in options.excepted):
+        if not name.is_at_or_below(self.zone) or any(name.is_at_or_below(each) for each in options.excepted):
             return await next_plugin(query)
         if options.max_concurrent and self._forwarder.under_way >= options.max_concurrent:
             return _BUSY
@@ -162,5 +165,6 @@ class Forward:
 def make(options: Options, context: Context) -> Forward:
     """The plugin."""
     health = Health(options.max_fails, options.health_check)
-    upstreams = [Upstream(address, health, options.force_tcp) for address in options.route.upstreams]
+    route = options.route
+    upstreams = [Upstream(address, health, options.force_tcp, route.place) for address in route.upstreams]
     return Forward(options, Forwarder(upstreams, Order(options.policy, random.random), options.failfast))

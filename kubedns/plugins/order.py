@@ -37,6 +37,7 @@ ROWS = (
     Row("cache"),
     Row("minimal"),
     Row("kubernetes"),
+    Row("loop"),
     Row("forward", once=False),
 )
 PLUGINS = {row.word: row for row in ROWS}
@@ -45,7 +46,7 @@ ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
 LATER = frozenset(
     (
         "auto", "autopath", "bufsize", "cancel", "chaos", "dns64", "erratic", "file", "header",
-        "hosts", "k8s_external", "local", "loop", "multicluster", "nsid", "reload",
+        "hosts", "k8s_external", "local", "multicluster", "nsid", "reload",
         "rewrite", "secondary", "template", "timeouts", "tls", "transfer", "view", "whoami",
     )
 )  # fmt: skip

@@ -66,6 +66,14 @@ class Readiness(Protocol):
 
 
 @runtime_checkable
+class Starting(Protocol):
+    """A plugin that begins something once queries are answered."""
+
+    def start(self, plugins: Sequence[Plugin]) -> None:
+        """Begin; ``plugins`` are those of the same server block."""
+
+
+@runtime_checkable
 class Stopping(Protocol):
     """A plugin that does something else once the server has been told to stop."""
 

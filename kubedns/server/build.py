@@ -18,7 +18,6 @@ from kubedns.corefile.blocks import Directive, Scheme, ServerBlock
 from kubedns.corefile.read_options import read_options
 from kubedns.corefile.rules import find_overlaps, find_repeats
 from kubedns.corefile.suggestions import unknown_plugin
-from kubedns.dns.names import Name
 from kubedns.dns.names import Name, is_reverse
 from kubedns.dns.question import Transport
 from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestError

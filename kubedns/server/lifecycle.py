@@ -44,6 +44,7 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None]) -> No
             stack.callback(loop.create_task(source.run()).cancel)
         for listener in listeners:
             await listener.start()
+        server.started()
         announce([str(listener) for listener in listeners])
         await signals.get()
         _log.info("stopping")

@@ -11,7 +11,7 @@ from kubedns.errors import ListenError, ManifestError, NotServedError
 from kubedns.observe.pages import Page
 from kubedns.plugins.health import Health
 from kubedns.plugins.kubernetes import Kubernetes
-from kubedns.plugins.plugin import Plugin, Serving, Stopping
+from kubedns.plugins.plugin import Plugin, Serving, Starting, Stopping
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.resolver.resolver import Resolver
 from kubedns.server.exposition import Exposition
@@ -83,6 +83,13 @@ class Server:
     def pages(self) -> list[Page]:
         """The pages of all plugins."""
         return [page for plugin in self.plugins if isinstance(plugin, Serving) for page in plugin.pages()]
+
+    def started(self) -> None:
+        """Tell the plugins that queries are answered."""
+        for chain in dict.fromkeys(chain for resolver in self.resolvers.values() for chain in resolver.chains):
+            for plugin in chain.plugins:
+                if isinstance(plugin, Starting):
+                    plugin.start(chain.plugins)
 
     def stopping(self) -> None:
         """Tell the plugins that the server is about to stop."""

@@ -95,7 +95,7 @@ class Forwarder:
 
     def _candidates(self) -> list[Upstream]:
         """The upstreams that are well, in order, then those that are down: one of them may be well by now."""
-        ordered = self._order.arrange(self.upstreams)
+        ordered = self._order.arrange([upstream for upstream in self.upstreams if not upstream.is_off])
         well = [upstream for upstream in ordered if not upstream.is_down]
         if well or self._fails_fast:
             return well

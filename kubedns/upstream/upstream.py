@@ -30,15 +30,28 @@ class Health:
 
 
 class Upstream:
-    """One server. It is probed from its first failure until it answers again, so it recovers without traffic."""
+    """One server. It is probed from its first failure until it answers again, so it recovers without traffic.
 
-    def __init__(self, address: UpstreamAddress, health: Health, force_tcp: bool = False) -> None:
+    ``place``: the file and line that name it, for people. ``is_off``: switched off for good.
+    """
+
+    def __init__(self, address: UpstreamAddress, health: Health, force_tcp: bool = False, place: str = "") -> None:
         self.address = address
         self._health = health
         self._force_tcp = force_tcp
         self._fails = 0
         self._bears_edns = True
         self._probing: asyncio.Task[None] | None = None
+        self._place = place
+        self.is_off = False
+
+    def __str__(self) -> str:
+        return f"upstream {self.address}{f' of {self._place}' if self._place else ''}"
+
+    def switch_off(self) -> None:
+        """Ask it no more, until the server starts anew."""
+        self.is_off = True
+        self.close()
 
     @property
     def is_down(self) -> bool:
@@ -81,13 +94,13 @@ class Upstream:
     def _failed(self) -> None:
         self._fails += 1
         if self._health.max_fails and self._fails == self._health.max_fails:
-            _log.warning("upstream %s does not answer; others go first until it does", self.address)
+            _log.warning("%s does not answer; others go first until it does", self)
         if self._health.max_fails and self._probing is None:
             self._probing = asyncio.get_running_loop().create_task(self._probe())
 
     def _works(self) -> None:
         if self.is_down:
-            _log.warning("upstream %s answers again", self.address)
+            _log.warning("%s answers again", self)
         self._fails = 0
 
     async def _probe(self) -> None:
