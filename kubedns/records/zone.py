@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from kubedns.dns.names import Name, is_reverse, name_of
+from kubedns.dns.names import MAX_LABEL_OCTETS, MAX_NAME_OCTETS, Name, is_reverse, name_of
 from kubedns.dns.rdata import SOA
 from kubedns.dns.rrset import RRset
 from kubedns.records.owner import Owner, Tree, parse_owner, parse_reverse_owner
 
 _SERVICES = Tree.SERVICES.value.encode()
+MAX_ZONE_OCTETS = MAX_NAME_OCTETS - 3 * (1 + MAX_LABEL_OCTETS) - 1 - len(_SERVICES)
+"""The longest forward zone in which ``ENDPOINT.SERVICE.NAMESPACE.svc`` is a name, whatever the labels."""
 _REFRESH, _RETRY, _EXPIRE = 7200, 1800, 86400
 
 

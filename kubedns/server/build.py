@@ -26,6 +26,7 @@ from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
 from kubedns.plugins.order import LATER, ONCE_ONLY, PLUGINS, ROWS
 from kubedns.plugins.plugin import ClusterSource, Context, Plugin, Readiness
+from kubedns.records.zone import MAX_ZONE_OCTETS
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
 from kubedns.resolver.resolver import Resolver
@@ -218,12 +219,20 @@ def _check_source(options: KubernetesOptions, directive: Directive, folder: Path
 
 
 def _check_zones(zones: Sequence[Name], directive: Directive) -> None:
-    """Addresses are told by names of a forward zone, so without one every reverse name would be denied."""
+    """Addresses are told by names of a forward zone, so without one every reverse name would be denied.
+
+    In a long zone some of these names would be longer than any name may be (RFC 1035 §2.3.4).
+    """
     if all(map(is_reverse, zones)):
         raise directive.word.fault(
             "kubernetes: all of its zones are reverse ones",
             "name the cluster's zone too, as in `kubernetes cluster.local`",
         )
+    for zone in zones:
+        if zone.octets() > MAX_ZONE_OCTETS and not is_reverse(zone):
+            raise directive.word.fault(
+                f"kubernetes: zone {zone} is too long for names of endpoints", f"take one of {MAX_ZONE_OCTETS} octets"
+            )
 
 
 def _later(seconds: float, call: Callable[[], None]) -> None:

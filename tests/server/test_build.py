@@ -47,6 +47,10 @@ FAULTS = {
         "  manifests .\n }\n}",
         ["2: kubernetes: all of its zones are reverse ones", "7: kubernetes: all of its zones are reverse ones"],
     ),
+    "too long a zone": (
+        "\n".join(f"{zone}:1 {{\n kubernetes {{\n  manifests .\n }}\n}}" for zone in ("a" * 57, "b" * 58)),
+        [f"7: kubernetes: zone {'b' * 58}. is too long for names of endpoints; take one of 59 octets"],
+    ),
     "twice in a block": (".:1 {\n errors\n errors\n}", ["3: errors may stand once in a server block"]),
     "scheme": ("tls://.:1 {\n any\n}", ["1: tls:// is not served"]),
     "zone twice": ("a.test:1 {\n any\n}\na.test:1 {\n any\n}", ["4: a.test. on port 1 is already served"]),
