@@ -46,6 +46,14 @@ class ClusterFlags:
                 "--zone and --ttl go with --manifests; in a Corefile they stand in its server blocks"
             )
 
+    def words(self) -> list[str]:
+        """The flags as they are typed, so that another command speaks of the same cluster."""
+        given: list[tuple[str, object]] = [("--manifests", path) for path in self.manifests]
+        given += [("--conf", self.conf), ("--zone", self.zone), ("--ttl", self.ttl)]
+        given += [("--service-cidr", network) for network in self.service_cidr]
+        given += [("--pod-cidr", network) for network in self.pod_cidr]
+        return [word for flag, value in given if value is not None for word in (flag, str(value))]
+
     def blocks(self, listen: Sequence[str] = ("127.0.0.1",), port: int = OWN_PORT) -> tuple[ServerBlock, ...]:
         """The server blocks; with manifests they listen as told, a Corefile says it itself.
 

@@ -17,15 +17,15 @@ _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """How the server was started: ``program`` as a shell finds it, the first address, the manifests served."""
+    """How the server was started: ``program`` as a shell finds it, the first address, the flags of its cluster."""
 
     program: str
     address: ListenAddress
-    manifests: Sequence[str]
+    flags: Sequence[str]
 
 
 def examples(cluster: ClusterZone, surroundings: Surroundings) -> Iterator[str]:
-    """Command lines; those of the program itself only where manifests are served."""
+    """Command lines: of dig, and of the program itself."""
     zone = next((zone.name for zone in cluster.zones if not zone.is_reverse), None)
     services = sorted(cluster.lister.services(), key=lambda service: (service.namespace, service.name))
     address = surroundings.address
@@ -33,10 +33,10 @@ def examples(cluster: ClusterZone, surroundings: Surroundings) -> Iterator[str]:
         host = _LOOPBACK.get(address.host, address.host)
         name = f"{service.name}.{service.namespace}.svc.{zone}".rstrip(".")
         yield f"dig @{host} -p {address.port} {name}"
-    if surroundings.manifests and services:
-        where = " ".join(f"--manifests {shlex.quote(path)}" for path in surroundings.manifests)
-        yield f"{surroundings.program} explain {_as_typed(services[0])} {where}"
-        yield f"{surroundings.program} records {where}"
+    if zone is not None and services:
+        flags = shlex.join(surroundings.flags)
+        yield f"{surroundings.program} explain {_as_typed(services[0])} {flags}"
+        yield f"{surroundings.program} records {flags}"
 
 
 def _as_typed(service: Service) -> str:

@@ -45,7 +45,7 @@ def command(*, flags: ClusterFlags, listen: Sequence[str], port: int | None, qui
         if quiet:
             return
         click.echo(f"kubedns {__version__} answers on {', '.join(listeners)}", err=True)
-        surroundings = Surroundings(_program(), next(iter(server.resolvers)), flags.manifests)
+        surroundings = Surroundings(_program(), next(iter(server.resolvers)), flags.words())
         for cluster in server.cluster_zones[:1]:
             for line in examples(cluster, surroundings):
                 click.echo(f"  {line}", err=True)

@@ -20,12 +20,12 @@ def cluster(*zones: str) -> ClusterZone:
 
 
 @pytest.mark.parametrize(
-    ("zones", "host", "manifests", "expected"),
+    ("zones", "host", "flags", "expected"),
     [
         (
             ["cluster.local.", "in-addr.arpa."],
             "127.0.0.1",
-            ["my k8s"],
+            ["--manifests", "my k8s"],
             [
                 "dig @127.0.0.1 -p 1053 db.default.svc.cluster.local",
                 "dig @127.0.0.1 -p 1053 web.shop.svc.cluster.local",
@@ -33,13 +33,31 @@ def cluster(*zones: str) -> ClusterZone:
                 "kubedns records --manifests 'my k8s'",
             ],
         ),
-        (["lab."], "::", [], ["dig @::1 -p 1053 db.default.svc.lab", "dig @::1 -p 1053 web.shop.svc.lab"]),
-        (["."], "0.0.0.0", [], ["dig @127.0.0.1 -p 1053 db.default.svc", "dig @127.0.0.1 -p 1053 web.shop.svc"]),
+        (
+            ["lab."],
+            "::",
+            ["--manifests", "k8s", "--zone", "lab"],
+            [
+                "dig @::1 -p 1053 db.default.svc.lab",
+                "dig @::1 -p 1053 web.shop.svc.lab",
+                "kubedns explain db --manifests k8s --zone lab",
+                "kubedns records --manifests k8s --zone lab",
+            ],
+        ),
+        (
+            ["."],
+            "0.0.0.0",
+            ["--conf", "Corefile"],
+            [
+                "dig @127.0.0.1 -p 1053 db.default.svc",
+                "dig @127.0.0.1 -p 1053 web.shop.svc",
+                "kubedns explain db --conf Corefile",
+                "kubedns records --conf Corefile",
+            ],
+        ),
         (["in-addr.arpa."], "127.0.0.1", [], []),
     ],
 )
-def test_commands_that_work_on_this_server(
-    zones: list[str], host: str, manifests: list[str], expected: list[str]
-) -> None:
-    surroundings = Surroundings("kubedns", ListenAddress(host, 1053), manifests)
+def test_commands_that_work_on_this_server(zones: list[str], host: str, flags: list[str], expected: list[str]) -> None:
+    surroundings = Surroundings("kubedns", ListenAddress(host, 1053), flags)
     assert list(examples(cluster(*zones), surroundings)) == expected

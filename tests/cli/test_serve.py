@@ -26,7 +26,7 @@ def test_manifests_are_served_and_what_to_try_is_said(tmp_path: Path) -> None:
     said = log.read_text()
     assert f"kubedns {__version__} answers on 127.0.0.1:{port} (UDP), 127.0.0.1:{port} (TCP)\n" in said
     assert f"  dig @127.0.0.1 -p {port} hostnames.default.svc.cluster.local\n" in said
-    assert f"  kubedns explain hostnames --manifests {DEMO}\n" in said
+    assert f"  kubedns explain hostnames --manifests {DEMO} --ttl 7\n" in said
 
 
 def test_networks_of_made_up_addresses_are_as_told(tmp_path: Path) -> None:
