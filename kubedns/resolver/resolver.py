@@ -12,6 +12,7 @@ from kubedns.dns.question import Client, Query, Question
 from kubedns.dns.rdata import RecordType
 from kubedns.dns.rrset import CLASS_IN
 from kubedns.dns.trace import NO_TRACE, Trace
+from kubedns.observe.failures import Failures
 from kubedns.observe.metrics import Metrics
 from kubedns.resolver.aliases import completed
 from kubedns.resolver.chain import NOT_SERVED, Chain, Route, Routes
@@ -28,6 +29,7 @@ class Resolver:
         self.chains = tuple(chains)
         self._metrics = metrics
         self._routes = Routes(self.chains)
+        self._failures = Failures(_log)
 
     def route(self, name: Name) -> Route | None:
         """The longest zone that ``name`` is in, and its chain; None: it is not served."""
@@ -43,13 +45,13 @@ class Resolver:
         try:
             answer = await self._routed(query)
             return answer if answer.follow is None else await completed(query, answer, self._routed)
-        except Exception:
-            return self.failed(question)
+        except Exception as error:
+            return self.failed(question, error)
 
-    def failed(self, question: Question) -> Answer:
-        """SERVFAIL for an error in the program that is just being handled, which is counted and logged."""
+    def failed(self, question: Question, error: Exception) -> Answer:
+        """SERVFAIL for an error in the program, which is counted; the first of its kind is logged."""
         self._metrics.panics += 1
-        _log.exception("error while answering %s", question)
+        self._failures.tell(error, f"answering {question}")
         return servfail(ErrorCode.OTHER, "error in the server")
 
     async def lookup(self, question: Question, client: Client, trace: Trace = NO_TRACE) -> Answer:

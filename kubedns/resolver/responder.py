@@ -105,8 +105,8 @@ class Responder:
             zone = route.zone if route else _NO_ZONE
             try:
                 entry = self._entry(query, answer, zone)
-            except Exception:  # an answer that cannot be written: the client is told, as of any error
-                answer = self._resolver.failed(query.question)
+            except Exception as error:  # an answer that cannot be written: the client is told, as of any error
+                answer = self._resolver.failed(query.question, error)
                 entry = self._entry(query, answer, zone)
             if observed:
                 entry.answer = answer

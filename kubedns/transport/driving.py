@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
+from kubedns.observe.failures import Failures
 from kubedns.observe.metrics import TransportMetrics
 
 Resolving = Coroutine[Any, Any, bytes | None]
@@ -32,7 +33,7 @@ class Driver:
         self.suspended: set[asyncio.Task[None]] = set()
         self._metrics = metrics
         self._most = most
-        self._logged: set[object] = set()
+        self._failures = Failures(_log)
 
     def drive(self, resolving: Resolving, done: Done) -> asyncio.Task[None] | None:
         """Run ``resolving`` and hand what it gives to ``done``: at once or, where it waits, from the Task returned.
@@ -56,10 +57,7 @@ class Driver:
     def failed(self, error: BaseException) -> None:
         """Count an error in the program; the first of its kind is logged with its traceback."""
         self._metrics.panics += 1
-        kind = (type(error), _place(error))
-        if kind not in self._logged:
-            self._logged.add(kind)
-            _log.error("error while answering a message; others of its kind are only counted", exc_info=error)
+        self._failures.tell(error, "answering a message")
 
     def _suspend(self, resolving: Resolving, awaited: object, done: Done) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(self._finish(resolving, awaited, done))
@@ -107,13 +105,3 @@ def _rest(resolving: Resolving, awaited: object) -> Generator[Any, Any, bytes | 
 def _is_being_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _place(error: BaseException) -> tuple[str, int] | None:
-    """The file and line where ``error`` was raised."""
-    traceback = error.__traceback__
-    if traceback is None:
-        return None
-    while traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
