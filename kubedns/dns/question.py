@@ -52,11 +52,6 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     trace: Trace = NO_TRACE
 
     @property
-    def recursion_desired(self) -> bool:
-        """RD, copied into the response (RFC 1035 §4.1.1)."""
-        return bool(self.flags & 0x0100)
-
-    @property
     def checking_disabled(self) -> bool:
         """CD, copied into the response (RFC 4035 §3.2.2)."""
         return bool(self.flags & 0x0010)
