@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kubedns.dns.answer import NO_KEYS, Answer, Rcode, data, nodata, nxdomain, refused, servfail
+from kubedns.dns.answer import NO_KEYS, Answer, data, nodata, nxdomain, refused, servfail
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Client, Transport
 from kubedns.dns.rdata import SOA, A, RecordType
@@ -126,21 +126,20 @@ def test_log_refuses_a_field_that_there_is_not() -> None:
 
 
 CLASSES = [
-    (frozenset({ResponseClass.ALL}), 4),
-    (frozenset({ResponseClass.DENIAL}), 2),
-    (frozenset({ResponseClass.ERROR}), 1),
-    (frozenset({ResponseClass.SUCCESS, ResponseClass.ERROR}), 2),
+    (frozenset({ResponseClass.ALL}), ["NOERROR", "NOERROR", "NXDOMAIN", "SERVFAIL"]),
+    (frozenset({ResponseClass.DENIAL}), ["NOERROR", "NXDOMAIN"]),
+    (frozenset({ResponseClass.ERROR}), ["SERVFAIL"]),
+    (frozenset({ResponseClass.SUCCESS, ResponseClass.ERROR}), ["NOERROR", "SERVFAIL"]),
 ]
 
 
 @pytest.mark.parametrize(("classes", "lines"), CLASSES)
 def test_log_takes_the_wanted_classes(
-    classes: frozenset[ResponseClass], lines: int, caplog: pytest.LogCaptureFixture
+    classes: frozenset[ResponseClass], lines: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     log = Log([ZONE], LineFormat("{rcode}"), classes)
     for answer in (data((ONE,), NO_KEYS), nodata(SOA_SET, NO_KEYS), nxdomain(SOA_SET, NO_KEYS), FAILED):
         log.observe(query_for("a.test."), answer, RESPONSE, 0)
         log.observe(query_for("a.other."), answer, RESPONSE, 0)
-    assert len(caplog.messages) == lines
-    assert Rcode.NOERROR.name in caplog.messages or lines < 3
+    assert caplog.messages == lines
