@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.connection import Connection
 from kubedns.transport.limits import TcpLimits
+
+_COLLECT_AFTER = 1000
+"""Connections gone before their remains are collected: asyncio's transports refer to themselves, a kilobyte each.
+
+The server has the collector come by rarely, and tens of megabytes of them would lie there until it does.
+"""
 
 
 class Admission:
@@ -18,6 +25,7 @@ class Admission:
         self._metrics = metrics
         self._connections: set[Connection] = set()
         self._per_client: Counter[bytes] = Counter()
+        self._gone = 0
 
     def __len__(self) -> int:
         return len(self._connections)
@@ -52,6 +60,9 @@ class Admission:
             self._per_client[address] -= 1
             if not self._per_client[address]:
                 del self._per_client[address]
+            self._gone += 1
+            if self._gone % _COLLECT_AFTER == 0:
+                gc.collect(0)
 
     def close_overdue(self, now: float) -> None:
         """Close what has outstayed a limit at ``now`` (monotonic seconds)."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import resource
 import socket
@@ -11,7 +12,7 @@ import pytest
 
 from kubedns.dns.question import Client, Transport
 from kubedns.observe.metrics import TransportMetrics
-from kubedns.transport import tcp
+from kubedns.transport import admission, tcp
 from kubedns.transport.framing import framed
 from kubedns.transport.limits import TcpLimits
 from kubedns.transport.tcp import TcpListener
@@ -194,6 +195,25 @@ def test_who_goes_away_with_queries_in_flight_has_them_cancelled() -> None:
             await until(lambda: not scene.listener._shared.driver.suspended)
 
     run(play)
+
+
+def test_connections_that_are_gone_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "_COLLECT_AFTER", 10)
+
+    async def play() -> None:
+        async with listening() as scene:
+            for _ in range(60):
+                with scene.client() as client:
+                    assert await client.ask(b"01made") == b"01R:made"
+            await until(lambda: not scene.connections)
+            assert sum(isinstance(each, asyncio.Transport) for each in gc.get_objects()) <= 10
+
+    gc.collect()
+    gc.disable()  # as good as it is in a server that has much to remember
+    try:
+        run(play)
+    finally:
+        gc.enable()
 
 
 def test_only_so_many_are_in_flight_of_one_connection() -> None:
