@@ -156,7 +156,7 @@ class Options(PluginOptions):
     )
     ignore: bool = option(Exactly("empty_service"), default=False, help="Services without ready endpoints do not exist")
     startup_timeout: float = option(
-        Duration(), default=5.0, help="how long to wait for the cluster before answering SERVFAIL"
+        Duration(), default=5.0, help="only concerns an API server: manifests are read before queries are answered"
     )
     mesh: MeshService | None = option(
         Group(_mesh, {"NAMESPACE/SERVICE": NamespacedName()}, {"PORT": Text(syntax="PORT")}),
