@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from sys import intern
 
 from kubedns.cluster.bodies import (
@@ -52,6 +53,10 @@ STATEFUL_LABEL = "statefulset.kubernetes.io/pod-name"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 DEFAULT_NAMESPACE = "default"
 _FINISHED = ("Succeeded", "Failed")
+_PORTS_SHARED = 1024
+# The same few ports come again in nearly every Service and slice: equal ones are one object, as interned strings are.
+_shared_service_port = lru_cache(_PORTS_SHARED)(ServicePort)
+_shared_endpoint_port = lru_cache(_PORTS_SHARED)(EndpointPort)
 
 
 def decode_service(body: ServiceBody, origin: str) -> Service:
@@ -163,7 +168,7 @@ def _cluster_ips(spec: ServiceSpec) -> tuple[bytes, ...]:
 
 
 def _service_port(body: ServicePortBody, where: str) -> ServicePort:
-    return ServicePort(
+    return _shared_service_port(
         intern(check_label(body.name or "", f"{where}.name")),
         check_protocol(body.protocol, f"{where}.protocol"),
         check_port(body.port, f"{where}.port"),
@@ -216,7 +221,7 @@ def _target(reference: Reference | None, where: str) -> tuple[str, str]:
 
 def _ports(bodies: Sequence[PortBody] | None, where: str) -> tuple[EndpointPort, ...]:
     return tuple(
-        EndpointPort(
+        _shared_endpoint_port(
             intern(check_label(body.name or "", f"{where}[{position}].name")),
             check_protocol(body.protocol, f"{where}[{position}].protocol"),
             0 if body.port is None else check_port(body.port, f"{where}[{position}].port"),
