@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
+from typing import Any
 
 from kubedns.dns.answer import Answer, refused, servfail
 from kubedns.dns.edns import ErrorCode, ExtendedError
@@ -58,11 +59,15 @@ class Resolver:
         """The answer to a question that came as no message, by the same way."""
         return await self.answer(Query(0, 0x0100, question, None, 0, client, trace))
 
-    async def _routed(self, query: Query) -> Answer:
+    def _routed(self, query: Query) -> Coroutine[Any, Any, Answer]:
         found = self._routes.find(query.question.name)
         if found is None:
-            query.trace.step("resolver", "no server block serves this name: REFUSED")
-            return NOT_SERVED
+            return _not_served(query)
         if query.trace.active:
             query.trace.step("resolver", f"server block of {found.zone}")
-        return await found.chain.first(query)
+        return found.chain.first(query)
+
+
+async def _not_served(query: Query) -> Answer:
+    query.trace.step("resolver", "no server block serves this name: REFUSED")
+    return NOT_SERVED

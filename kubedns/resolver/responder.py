@@ -7,7 +7,7 @@ Nothing else passes between them, so that the look-up can be done by other means
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, repeat
 
 from cachetools import LRUCache
@@ -27,6 +27,7 @@ from kubedns.resolver.resolver import Resolver
 Find = Callable[[bytes], Serve | None]
 Clock = Callable[[], float]
 _CLIENTS_KEPT = 4096
+_REPORTS_SHARED = 4096
 _NO_ZONE = "dropped"
 """What CoreDNS's metrics call the zone of a query that no server block serves."""
 _OPT_FIXED_OCTETS = 11
@@ -58,6 +59,8 @@ class Responder:
         self._tables: dict[Hashable, Table] = {}
         self._observed_tables: dict[Hashable, Table] = {}
         self._classes: LRUCache[bytes, Hashable] = LRUCache(_CLIENTS_KEPT)
+        # Answers alike are counted by the same call, so that each kept one is smaller by all that the call holds.
+        self._report = lru_cache(_REPORTS_SHARED)(partial(partial, metrics.count))
         self.is_client_sensitive = bool(self._judges)
 
     def find(self, address: bytes) -> Find:
@@ -148,7 +151,7 @@ class Responder:
             answer.plugin,
             query.edns is not None and query.edns.dnssec_ok,
         )
-        report = partial(self._metrics.count, labels, query.octets, len(first) + 2)
+        report = self._report(labels, query.octets, len(first) + 2)
         return Entry(answer.depends_on, responses, cost, report)
 
     def _keep(self, table: Table, key: bytes, entry: Entry, answer: Answer, now: float) -> None:
