@@ -17,7 +17,7 @@ from tests.bench.scale import measure_scale
 _ENDPOINTS = 10
 _SIZES = (1000, 10_000)
 _MISSING = 15_000
-_STARTS = 3
+_STARTS = 5
 
 
 def main() -> None:
