@@ -1,18 +1,10 @@
-"""Faults of transport, EDNS and parsing that have hurt users of other servers, each tried on a process of ours.
-
-What a slow answer does to others on its connection is tried in tests/transport, where an answer can be made slow.
-"""
+"""Faults of transport, EDNS and parsing that have hurt users of other servers, each tried on a process of ours."""
 
 from __future__ import annotations
 
-import signal
 import socket
 import struct
-import threading
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -30,9 +22,10 @@ from tests.e2e.wires import (
     query,
     rest,
     send,
+    wait_until,
 )
 from tests.support.footprint import footprint
-from tests.support.process import PATIENCE_SECONDS, Running, free_port, running
+from tests.support.process import PATIENCE_SECONDS, Running, running
 
 CLUSTER = Path(__file__).parent.parent / "conformance" / "cluster.yaml"
 BIG = "big.big.svc.cluster.local."
@@ -279,93 +272,3 @@ def test_who_never_reads_is_closed_and_holds_nobody_up(server: Running) -> None:
         assert server.ask(WEB, tcp=True).answer
         wait_until(lambda: footprint(server.process.pid).files <= before.files)
         assert footprint(server.process.pid).memory_kib - before.memory_kib < 16 << 10
-
-
-def wait_until(claim: Callable[[], bool]) -> None:
-    """Look until it is so."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not claim():
-        assert time.monotonic() < deadline, "it did not come true"
-        time.sleep(0.02)
-
-
-COREFILE = """
-cluster.local:{port} {{
-    bind 127.0.0.1
-    health 127.0.0.1:{health} {{
-        lameduck 1h
-    }}
-    ready 127.0.0.1:{health}
-    kubernetes {{
-        manifests {manifests}
-    }}
-}}
-"""
-
-
-def status(port: int, path: str) -> int:
-    """The status of a page."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=PATIENCE_SECONDS) as response:
-            return int(response.status)
-    except urllib.error.HTTPError as error:
-        return error.code
-
-
-class Load:
-    """Clients that ask all the time over UDP and on new connections, until the server is told to end."""
-
-    def __init__(self, server: Running) -> None:
-        self.answered = [0, 0]
-        self.lost: list[str] = []
-        self.is_ending = False
-        self._server = server
-        self._threads = [threading.Thread(target=self._ask, args=(tcp,)) for tcp in (False, True)]
-
-    def __enter__(self) -> Load:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.is_ending = True
-        for thread in self._threads:
-            thread.join()
-
-    def _ask(self, tcp: bool) -> None:
-        while not self.is_ending:
-            try:
-                response = self._server.ask(WEB, tcp=tcp)
-                assert response.answer
-            except (OSError, EOFError, dns.exception.DNSException, AssertionError) as error:
-                if not self.is_ending:
-                    self.lost.append(repr(error))
-                return
-            self.answered[tcp] += 1
-
-
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_loses_no_query(stop: signal.Signals, tmp_path: Path) -> None:
-    port, health = free_port(), free_port()
-    (tmp_path / "Corefile").write_text(COREFILE.format(port=port, health=health, manifests=CLUSTER))
-    with ExitStack() as stack:
-        process = stack.enter_context(running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log"))
-        idle = [stack.enter_context(connect(process)) for _ in range(10)]
-        for client in idle:
-            client.sendall(framed(query()))
-            assert client.recv(2)
-        with Load(process) as load:
-            wait_until(lambda: min(load.answered) > 10)
-            process.process.send_signal(stop)
-            wait_until(lambda: status(health, "ready") == 503)
-            assert status(health, "health") == 200
-            already = list(load.answered)
-            wait_until(lambda: load.answered[0] > already[0] + 200 and load.answered[1] > already[1] + 20)
-            load.is_ending = True
-            process.process.send_signal(stop)
-        assert load.lost == []
-        for client in idle:
-            while client.recv(65535):  # a reset would raise
-                pass
-        assert process.process.wait(PATIENCE_SECONDS) == 0
-        assert "Traceback" not in (tmp_path / "log").read_text()

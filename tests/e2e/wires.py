@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import dns.message
@@ -77,3 +79,11 @@ def rest(connection: socket.socket) -> list[bytes]:
         assert len(found[-1]) == end - 2
         del stream[:end]
     return found
+
+
+def wait_until(claim: Callable[[], bool]) -> None:
+    """Look until it is so."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not claim():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.02)

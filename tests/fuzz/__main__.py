@@ -17,8 +17,6 @@ from tests.support.process import free_port, running
 CLUSTER = Path(__file__).parent.parent / "conformance" / "cluster.yaml"
 WARM_UP = 60_000
 """Names asked first: more than the answer cache keeps."""
-WARM_UP_TCP = 180_000
-"""Messages sent first over TCP: by then the cache is full of such answers as these get, which are bigger."""
 
 
 def main() -> int:
@@ -45,7 +43,7 @@ def _attack(messages: Messages, udp: int, tcp: int) -> None:
             onslaught = Onslaught(server, messages)
             onslaught.fill_cache(WARM_UP)
             onslaught.over_udp(udp // 20)
-            onslaught.over_tcp(WARM_UP_TCP)
+            onslaught.over_tcp(tcp // 20)
             before = footprint(server.process.pid)
             print(f"warm: {before}", flush=True)
             for name, attack, count in (("UDP", onslaught.over_udp, udp), ("TCP", onslaught.over_tcp, tcp)):
