@@ -19,7 +19,6 @@ BATCH = 64
 """Datagrams sent before a good query is asked; few enough for the smallest receive buffer."""
 STREAM_MESSAGES = 4
 """On one connection; few, since the first one that gets no answer ends it."""
-GROWTH_KIB = 16 << 10
 _MAX_FILES_MORE = 4
 _TRIES = 20
 _BAD_LOG = re.compile(r"Traceback|error while|Exception|Task was destroyed", re.IGNORECASE)
@@ -58,17 +57,17 @@ class Onslaught:
             if number % (STREAM_MESSAGES * 50) == 0:
                 self._answers_good_stream()
 
-    def settled(self, before: Footprint) -> Footprint:
+    def settled(self, before: Footprint, most_growth_kib: int) -> Footprint:
         """What the server holds afterwards.
 
         Raises:
-            AssertionError: it has grown, or has logged an error.
+            AssertionError: it has grown by more than ``most_growth_kib``, or has logged an error.
         """
         log = self.server.log.read_text()
         found = _BAD_LOG.search(log)
         assert found is None, log[max(0, found.start() - 2000) : found.start() + 4000]
         after = footprint(self.server.process.pid)
-        assert after.memory_kib - before.memory_kib < GROWTH_KIB, f"{before} became {after}"
+        assert after.memory_kib - before.memory_kib < most_growth_kib, f"{before} became {after}"
         assert after.files - before.files <= _MAX_FILES_MORE, f"{before} became {after}"
         return after
 
