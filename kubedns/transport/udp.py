@@ -16,6 +16,11 @@ from kubedns.transport.sources import CONTROL_OCTETS, Control, Sources
 
 _BATCH = 64
 """Datagrams read per wake-up, so that TCP and the watches get their turn under load."""
+_TOGETHER = 16
+"""Replies that had to be worked out leave by so many at a time, so that whoever takes them is woken once for all.
+
+Waking somebody on another processor costs more than a reply does; more of them would keep the first one waiting.
+"""
 _QUERY_OCTETS = 4096
 """Longer queries are cut by the kernel, and answered as what is left of them."""
 _LAST_WAIT_SECONDS = 2.0
@@ -39,6 +44,8 @@ class UdpListener:
         self._driver = Driver(metrics)
         self._socket = udp_socket(address)
         self._sources = Sources()
+        self._replies: list[tuple[bytes, Peer, Control | None]] = []
+        self._is_reading = False
         self._drain = self._drain_wildcard if address.is_wildcard else self._drain_address
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -48,13 +55,13 @@ class UdpListener:
     async def start(self) -> None:
         """Begin to answer, what has waited in the socket's buffer first."""
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._socket, self._drain)
+        self._loop.add_reader(self._socket, self._read)
 
     async def stop(self) -> None:
         """Answer what has come so far, then no more."""
         if self._stop_reading():
             deadline = monotonic() + _LAST_WAIT_SECONDS
-            while self._drain() and monotonic() < deadline:
+            while self._read() and monotonic() < deadline:
                 await asyncio.sleep(0)
             if self._driver.suspended:
                 await asyncio.wait(self._driver.suspended, timeout=_LAST_WAIT_SECONDS)
@@ -71,6 +78,15 @@ class UdpListener:
         """Whether the socket was read until now."""
         loop, self._loop = self._loop, None
         return loop is not None and loop.remove_reader(self._socket)
+
+    def _read(self) -> bool:
+        """Read and answer a batch. Whether more may be waiting."""
+        self._is_reading = True
+        try:
+            return self._drain()
+        finally:
+            self._is_reading = False
+            self._send_replies()
 
     def _drain_address(self) -> bool:
         """Read and answer a batch; every reply leaves from the one address there is. Whether more may be waiting."""
@@ -146,10 +162,17 @@ class UdpListener:
     def _reply(self, peer: Peer, source: Control | None, response: bytes | None) -> None:
         if response is None:
             return
-        try:
-            if source is None:
-                self._socket.sendto(response, peer)
-            else:
-                self._socket.sendmsg((response,), source, 0, peer)
-        except OSError as error:
-            self._metrics.failed(error)
+        self._replies.append((response, peer, source))
+        if not self._is_reading or len(self._replies) >= _TOGETHER:
+            self._send_replies()
+
+    def _send_replies(self) -> None:
+        replies, self._replies = self._replies, []
+        for response, peer, source in replies:
+            try:
+                if source is None:
+                    self._socket.sendto(response, peer)
+                else:
+                    self._socket.sendmsg((response,), source, 0, peer)
+            except OSError as error:
+                self._metrics.failed(error)

@@ -81,6 +81,20 @@ def test_two_queries_at_once_from_one_port_are_both_answered_even_with_one_id() 
     run(scene)
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 63, 64, 65, 100])
+def test_of_many_queries_at_once_each_is_answered_once(host: str, count: int) -> None:
+    async def scene() -> None:
+        async with listening(FakeResponder(), host) as listener:
+            with UdpClient("127.0.0.1", listener.address.port) as client:
+                client.send(*[b"%02dmade" % (number % 100) for number in range(count)])
+                received = sorted([await client.receive() for _ in range(count)])
+                assert received == [b"%02dR:made" % number for number in range(count)]
+                assert await client.ask(b"xxlast") == b"xxR:last"
+
+    run(scene)
+
+
 @pytest.mark.parametrize("octets", [512, 4095, 4096, 4097, 8192, 60_000])
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_of_a_long_message_the_beginning_is_resolved(octets: int, host: str) -> None:
