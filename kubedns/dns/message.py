@@ -20,6 +20,7 @@ from kubedns.dns.question import Query
 from kubedns.dns.rdata import AAAA, CNAME, NS, PTR, SOA, SRV, TXT, A, Opaque, Rdata
 from kubedns.dns.reader import Rejected, UnknownKey
 from kubedns.dns.rrset import CLASS_IN, RRset
+from kubedns.dns.wire_names import name_octets
 
 Arrange = Callable[[Sequence[Rdata]], Sequence[Rdata]]
 """Puts the records of an RRset in the order in which they are given out."""
@@ -36,7 +37,6 @@ _OPTION = Struct("!2H")
 _QR, _AA, _TC, _RD, _RA, _CD = 0x8000, 0x0400, 0x0200, 0x0100, 0x0080, 0x0010
 _POINTERS_REACH = 0x3FFF
 _BADKEY = 17
-_LENGTHS = tuple(bytes((octets,)) for octets in range(64))
 
 
 def as_found(rdatas: Sequence[Rdata]) -> Sequence[Rdata]:
@@ -96,7 +96,7 @@ class _Buffer:
 
     def __init__(self, question: Labels) -> None:
         self.data = bytearray(_HEADER.size)
-        self.data += _uncompressed(question)
+        self.data += name_octets(question)
         self.names = {question: _HEADER.size} if question else {}
         # Most responses name nothing but what was asked, so its suffixes are listed on demand.
         self._unlisted = question
@@ -183,7 +183,7 @@ def _pack_rdata(buffer: _Buffer, rdata: Rdata) -> None:
         case CNAME() | NS() | PTR():
             buffer.encode_name(rdata.target.labels)
         case SRV():  # whose target is never compressed (RFC 2782)
-            buffer.data += _SRV.pack(rdata.priority, rdata.weight, rdata.port) + _uncompressed(rdata.target.labels)
+            buffer.data += _SRV.pack(rdata.priority, rdata.weight, rdata.port) + name_octets(rdata.target.labels)
         case SOA():
             buffer.encode_name(rdata.mname.labels)
             buffer.encode_name(rdata.rname.labels)
@@ -196,10 +196,6 @@ def _pack_rdata(buffer: _Buffer, rdata: Rdata) -> None:
             buffer.data += rdata.octets
         case _:
             assert_never(rdata)
-
-
-def _uncompressed(labels: Labels) -> bytes:
-    return b"".join([_LENGTHS[len(label)] + label for label in labels]) + b"\0"
 
 
 def _opt(rcode: Rcode, dnssec_ok: bool, error: ExtendedError | None) -> bytes:

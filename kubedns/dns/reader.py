@@ -15,15 +15,13 @@ from kubedns.dns.edns import VERSION, Edns, OptionCode
 from kubedns.dns.names import MAX_NAME_OCTETS, Labels, name_of
 from kubedns.dns.question import Client, Query, Question
 from kubedns.dns.rdata import RecordType
+from kubedns.dns.wire_names import HEADER_OCTETS, BrokenNameError, read_name
 
-HEADER_OCTETS = 12
 _HEADER = Struct("!6H")
 _TYPE_CLASS = Struct("!2H")
 _FIXED = Struct("!2HIH")
 _OPTION = Struct("!2H")
 _MAX_ADDITIONAL = 2
-_MAX_POINTERS = 126
-"""More hops than any honest name of 255 octets can need."""
 _QR = 0x8000
 _COOKIE_LENGTHS = frozenset((8, *range(16, 41)))
 
@@ -80,7 +78,7 @@ def read_query(octets: bytes, client: Client) -> Query | Rejected | None:
     if additionals or at != len(octets):
         try:
             edns, key = _additional(octets, at, additionals)
-        except (_MalformedError, IndexError, error):
+        except (_MalformedError, BrokenNameError, IndexError, error):
             return Rejected(ident, flags, Rcode.FORMERR, question)
         if edns is not None and edns.version != VERSION:
             return Rejected(ident, flags, Rcode.BADVERS, question, edns)
@@ -113,7 +111,7 @@ def _additional(octets: bytes, at: int, count: int) -> tuple[Edns | None, Unknow
     key: UnknownKey | None = None
     for _ in range(count):
         start = at
-        at = _skip_name(octets, at)
+        _, at = read_name(octets, at)
         rdtype, rdclass, ttl, length = _FIXED.unpack_from(octets, at)
         owner, at = octets[start:at], at + _FIXED.size
         rdata = octets[at : at + length]
@@ -129,29 +127,6 @@ def _additional(octets: bytes, at: int, count: int) -> tuple[Edns | None, Unknow
     if at != len(octets):
         raise _MalformedError
     return edns, key
-
-
-def _skip_name(octets: bytes, at: int) -> int:
-    """Where the name at ``at`` ends; it is followed to its root, so that a name with none is noticed."""
-    end = 0
-    hops = 0
-    total = 1
-    while length := octets[at]:
-        if length >= 0xC0:
-            target = (length & 0x3F) << 8 | octets[at + 1]
-            end = end or at + 2
-            hops += 1
-            if not HEADER_OCTETS <= target < at or hops > _MAX_POINTERS:
-                raise _MalformedError
-            at = target
-        elif length < 64:
-            at += 1 + length
-            total += 1 + length
-            if total > MAX_NAME_OCTETS:
-                raise _MalformedError
-        else:
-            raise _MalformedError
-    return end or at + 1
 
 
 def _options(rdata: bytes) -> tuple[tuple[int, bytes], ...]:
@@ -174,7 +149,7 @@ def _cookies_are_sound(edns: Edns) -> bool:
 
 def _tsig(owner: bytes, rdata: bytes) -> UnknownKey:
     """A TSIG's rdata, read to its last octet (RFC 8945 §4.2)."""
-    at = _skip_name(rdata, 0) if rdata else 0
+    at = read_name(rdata, 0)[1] if rdata else 0
     algorithm, time_signed = rdata[:at], rdata[at : at + 6]
     mac_octets = int.from_bytes(rdata[at + 8 : at + 10])
     at += 10 + mac_octets

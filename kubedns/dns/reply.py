@@ -10,17 +10,17 @@ from struct import Struct, error
 import msgspec
 
 from kubedns.dns.edns import MAX_UDP_OCTETS
-from kubedns.dns.names import MAX_NAME_OCTETS, Labels, Name, name_of
+from kubedns.dns.names import Labels, Name, name_of
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import AAAA, CNAME, NS, PTR, SOA, SRV, TXT, A, Opaque, Rdata, RecordType
 from kubedns.dns.rrset import CLASS_IN, RRset
+from kubedns.dns.wire_names import BrokenNameError, name_octets, read_name
 
 _HEADER = Struct("!6H")
 _RECORD = Struct("!2HIH")
 _TIMES = Struct("!5I")
 _SRV = Struct("!3H")
 _MAX_TTL = 2**31 - 1
-_MAX_POINTERS = 126
 _QR, _TC, _RD, _CD = 0x8000, 0x0200, 0x0100, 0x0010
 _NAMED: dict[int, type[CNAME | NS | PTR]] = {RecordType.CNAME: CNAME, RecordType.NS: NS, RecordType.PTR: PTR}
 _NAMES_AT = {15: 2, 18: 2, 21: 2, 36: 2, 39: 0}
@@ -47,8 +47,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 def question_octets(question: Question) -> bytes:
     """The question section that asks ``question``."""
-    name = b"".join(bytes((len(label),)) + label for label in question.name.labels)
-    return name + b"\0" + question.type.to_bytes(2) + question.rdclass.to_bytes(2)
+    return name_octets(question.name.labels) + question.type.to_bytes(2) + question.rdclass.to_bytes(2)
 
 
 def query_octets(ident: int, question: bytes, dnssec_ok: bool, checking_disabled: bool, edns: bool) -> bytes:
@@ -68,6 +67,8 @@ def read_reply(octets: bytes) -> Reply:
     """
     try:
         return _read(octets)
+    except BrokenNameError as cause:
+        raise UnreadableReplyError(str(cause)) from cause
     except (IndexError, error) as cause:
         raise UnreadableReplyError("the message ends too early") from cause
 
@@ -132,7 +133,7 @@ def _rdata(octets: bytes, at: int, end: int, rdtype: int) -> Rdata:
         return TXT(_strings(octets[at:end]))
     if rdtype in _NAMES_AT:
         begin = at + _NAMES_AT[rdtype]
-        return Opaque(rdtype, octets[at:begin] + _wire(_last_name(octets, begin, end)))
+        return Opaque(rdtype, octets[at:begin] + name_octets(_last_name(octets, begin, end).labels))
     if rdtype in (RecordType.A, RecordType.AAAA):
         raise UnreadableReplyError("an address of the wrong length")
     return Opaque(rdtype, octets[at:end])
@@ -143,10 +144,6 @@ def _last_name(octets: bytes, at: int, end: int) -> Name:
     if after != end:
         raise UnreadableReplyError("rdata of the wrong length")
     return name
-
-
-def _wire(name: Name) -> bytes:
-    return b"".join(bytes((len(label),)) + label for label in name.labels) + b"\0"
 
 
 def _strings(rdata: bytes) -> tuple[bytes, ...]:
@@ -163,21 +160,5 @@ def _strings(rdata: bytes) -> tuple[bytes, ...]:
 
 def _name(octets: bytes, at: int) -> tuple[Name, int]:
     """A name, possibly compressed, and where it ends."""
-    labels: list[bytes] = []
-    end = hops = 0
-    total = 1
-    while length := octets[at]:
-        if length >= 0xC0:
-            target = (length & 0x3F) << 8 | octets[at + 1]
-            end = end or at + 2
-            hops += 1
-            if not _HEADER.size <= target < at or hops > _MAX_POINTERS:
-                raise UnreadableReplyError("a pointer that does not lead back")
-            at = target
-            continue
-        total += 1 + length
-        if length > 63 or total > MAX_NAME_OCTETS or at + 1 + length > len(octets):
-            raise UnreadableReplyError("a broken name")
-        labels.append(octets[at + 1 : at + 1 + length])
-        at += 1 + length
-    return name_of(tuple(labels)), end or at + 1
+    labels, end = read_name(octets, at)
+    return name_of(labels), end

@@ -17,7 +17,8 @@ from kubedns.dns.edns import udp_limit
 from kubedns.dns.message import MAX_MESSAGE_OCTETS, Arrange, as_found, write_rejection, write_response
 from kubedns.dns.question import Client, Query, Transport
 from kubedns.dns.rdata import TYPE_NAMES
-from kubedns.dns.reader import HEADER_OCTETS, Rejected, read_query
+from kubedns.dns.reader import Rejected, read_query
+from kubedns.dns.wire_names import HEADER_OCTETS
 from kubedns.observe.metrics import Labels, ResponderMetrics
 from kubedns.plugins.plugin import ClientSensitive
 from kubedns.resolver.answercache import ENTRY_OCTETS, AnswerCache, Entry, Serve, Table
