@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 
 import msgspec
 
@@ -35,6 +36,10 @@ class Name(msgspec.Struct, frozen=True, eq=False, gc=False):
         """Whether this name is ``zone`` or a descendant of it, label by label."""
         length = len(zone.key)
         return length == 0 or self.key[-length:] == zone.key
+
+    def is_within(self, zones: Iterable[Name]) -> bool:
+        """Whether this name is at or below one of ``zones``."""
+        return any(self.is_at_or_below(zone) for zone in zones)
 
     def below(self, zone: Name) -> Labels:
         """The folded labels left of ``zone``; meaningful only where :meth:`is_at_or_below` holds."""

@@ -55,3 +55,8 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     def checking_disabled(self) -> bool:
         """CD, copied into the response (RFC 4035 §3.2.2)."""
         return bool(self.flags & 0x0010)
+
+    @property
+    def dnssec_ok(self) -> bool:
+        """DO: the client wants DNSSEC records; never so without EDNS (RFC 3225 §3)."""
+        return self.edns is not None and self.edns.dnssec_ok

@@ -120,7 +120,7 @@ class Acl:
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """The verdict; what is allowed goes on."""
-        if not any(query.question.name.is_at_or_below(zone) for zone in self._zones):
+        if not query.question.name.is_within(self._zones):
             return await next_plugin(query)
         action = self._verdict(query)
         if query.trace.active and action is not Action.ALLOW:

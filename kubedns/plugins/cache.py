@@ -185,9 +185,9 @@ class Cache:
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What is kept, as old as it is; else the rest of the chain's answer, which is kept."""
         question = query.question
-        if not any(question.name.is_at_or_below(zone) for zone in self._zones):
+        if not question.name.is_within(self._zones):
             return await next_plugin(query)
-        dnssec_ok = query.edns is not None and query.edns.dnssec_ok
+        dnssec_ok = query.dnssec_ok
         key = (question.name.key, question.type, question.rdclass, dnssec_ok, query.checking_disabled)
         kept = self._kept[Class.SUCCESS].get(key) or self._kept[Class.DENIAL].get(key)
         if kept is not None:
@@ -238,7 +238,7 @@ class Cache:
             return 0
         kind = kind_of(answer)
         for disabled in self._options.disable:
-            if disabled.kind is kind and any(name.is_at_or_below(zone) for zone in disabled.zones or self._zones):
+            if disabled.kind is kind and name.is_within(disabled.zones or self._zones):
                 return 0
         bounds = self._options.success if kind is Class.SUCCESS else self._options.denial
         default = 3600 if kind is Class.SUCCESS else 1800

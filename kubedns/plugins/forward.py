@@ -151,7 +151,7 @@ class Forward:
         """The upstreams' answer; another zone's name goes on."""
         options = self._options
         name = query.question.name
-        if not name.is_at_or_below(self.zone) or any(name.is_at_or_below(each) for each in options.excepted):
+        if not name.is_at_or_below(self.zone) or name.is_within(options.excepted):
             return await next_plugin(query)
         if options.max_concurrent and self._forwarder.under_way >= options.max_concurrent:
             return _BUSY

@@ -187,7 +187,7 @@ class Kubernetes:
         if self.zone.zone_of(name) is None:
             return await next_plugin(query)
         answer = self.zone.answer(query.question, query.trace)
-        if answer.rcode == Rcode.NXDOMAIN and any(name.is_at_or_below(zone) for zone in self._fallthrough):
+        if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             query.trace.step(self.word, "the name is missing and falls through")
             later = await next_plugin(query)
             return msgspec.structs.replace(later, depends_on=later.depends_on | answer.depends_on)

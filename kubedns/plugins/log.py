@@ -95,7 +95,7 @@ FIELDS: dict[str, _Field] = {
     "rsize": lambda query, answer, response, seconds: str(len(response)),
     "duration": lambda query, answer, response, seconds: f"{seconds:.9f}s",
     ">id": lambda query, answer, response, seconds: str(query.id),
-    ">do": lambda query, answer, response, seconds: str(query.edns is not None and query.edns.dnssec_ok).lower(),
+    ">do": lambda query, answer, response, seconds: str(query.dnssec_ok).lower(),
     ">bufsize": lambda query, answer, response, seconds: str(512 if query.edns is None else query.edns.udp_octets),
     ">rflags": lambda query, answer, response, seconds: _flags(response),
     ">opcode": lambda query, answer, response, seconds: str(query.flags >> 11 & 0xF),
@@ -136,7 +136,7 @@ class Log:
 
     def observe(self, query: Query, answer: Answer, response: bytes, seconds: float) -> None:
         """Write the line."""
-        if self._names and not any(query.question.name.is_at_or_below(name) for name in self._names):
+        if self._names and not query.question.name.is_within(self._names):
             return
         if ResponseClass.ALL in self._classes or response_class(answer) in self._classes:
             _log.info(self._format.line(query, answer, response, seconds))

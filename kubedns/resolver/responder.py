@@ -150,7 +150,7 @@ class Responder:
             TYPE_NAMES.get(query.question.type, "other"),
             answer.rcode.name,
             answer.plugin,
-            query.edns is not None and query.edns.dnssec_ok,
+            query.dnssec_ok,
         )
         report = self._report(labels, query.octets, len(first) + 2)
         return Entry(answer.depends_on, responses, cost, report)

@@ -56,7 +56,7 @@ class Forwarder:
     async def answer(self, query: Query, over_tcp: bool) -> Answer:
         """The upstreams' answer in the spelling of the question, or SERVFAIL with the reason."""
         question = query.question
-        dnssec_ok = query.edns is not None and query.edns.dnssec_ok
+        dnssec_ok = query.dnssec_ok
         key = (question.name.key, question.type, question.rdclass, dnssec_ok, query.checking_disabled, over_tcp)
         task = self._under_way.get(key)
         if task is None:
