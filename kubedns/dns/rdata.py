@@ -27,8 +27,6 @@ class RecordType:
     TSIG = 250
     IXFR = 251
     AXFR = 252
-    MAILB = 253
-    MAILA = 254
     ANY = 255
 
 
@@ -164,6 +162,9 @@ class Opaque(msgspec.Struct, frozen=True, gc=False):
     def __str__(self) -> str:
         return f"\\# {len(self.octets)} {self.octets.hex()}".rstrip()
 
+
+ANY_REFUSED = Opaque(RecordType.HINFO, b"\x07RFC8482\x00")
+"""The one small record that a query of type ANY gets: HINFO, CPU "RFC8482" (RFC 8482 §4.2)."""
 
 Rdata = A | AAAA | CNAME | NS | PTR | SRV | SOA | TXT | Opaque
 

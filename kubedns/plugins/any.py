@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from kubedns.corefile.options import PluginOptions
 from kubedns.dns.answer import Answer
 from kubedns.dns.question import Query
-from kubedns.dns.rdata import Opaque, RecordType
+from kubedns.dns.rdata import ANY_REFUSED, RecordType
 from kubedns.dns.rrset import RRset
 from kubedns.plugins.plugin import Context, Next
 
-HINFO = Opaque(RecordType.HINFO, b"\x07RFC8482\x00")
 TTL_SECONDS = 8482
 
 
@@ -39,7 +38,7 @@ class Any:
         if query.question.type != RecordType.ANY:
             return await next_plugin(query)
         query.trace.rule("RFC 8482 4.2", "ANY is answered with one synthesised HINFO record")
-        return Answer(answer=(RRset(query.question.name, TTL_SECONDS, (HINFO,)),), plugin=self.word)
+        return Answer(answer=(RRset(query.question.name, TTL_SECONDS, (ANY_REFUSED,)),), plugin=self.word)
 
 
 def make(options: Options, context: Context) -> Any:

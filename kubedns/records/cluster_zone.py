@@ -10,7 +10,7 @@ from kubedns.cluster.lister import Lister
 from kubedns.dns.answer import Answer, cname, data, nodata, not_ready, nxdomain, refused
 from kubedns.dns.names import Name
 from kubedns.dns.question import Question
-from kubedns.dns.rdata import Opaque, RecordType
+from kubedns.dns.rdata import ANY_REFUSED, RecordType
 from kubedns.dns.rrset import RRset
 from kubedns.dns.trace import NO_TRACE, Trace
 from kubedns.records import owner as owners
@@ -25,9 +25,6 @@ from kubedns.records.pod import find_pod
 from kubedns.records.reverse import find_reverse
 from kubedns.records.service import find_port, find_protocol, find_service
 from kubedns.records.zone import Zone
-
-ANY_REFUSED = Opaque(RecordType.HINFO, b"\x07RFC8482\x00")
-"""What an existing name has for the type ANY: one small HINFO, CPU "RFC8482" (RFC 8482 §4.2)."""
 
 
 class ClusterZone:
