@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kubedns.cluster.objects import Kind
+from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.sources.manifests import ManifestOptions, ManifestSource
 from kubedns.cluster.store import Store
 from kubedns.cluster.workloads import Networks
@@ -148,9 +149,7 @@ class _Builder:
         if store is None:
             store = self._stores[located] = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
             store.subscribe(self._cache.drop)
-            options = ManifestOptions(paths, self._settings.networks)
-            if source.selector is not None:
-                options = ManifestOptions(paths, self._settings.networks, source.selector)
+            options = ManifestOptions(paths, self._settings.networks, source.selector or LabelSelector())
             manifests = ManifestSource(options, store, _report)
             self._sources.append(manifests)
             self._exposition.sources[" ".join(paths)] = manifests

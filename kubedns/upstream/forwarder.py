@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -23,7 +22,6 @@ from kubedns.upstream.upstream import Upstream
 
 _ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
 _MAX_LINKS = 16
-_log = logging.getLogger("plugin/forward")
 
 _Key = tuple[Labels, int, int, bool, bool, bool]
 
