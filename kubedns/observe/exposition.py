@@ -10,8 +10,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
-from kubedns.observe import metrics as rows
-from kubedns.observe.metrics import Histogram, Metric, Metrics
+from kubedns.observe import rows
+from kubedns.observe.metrics import Cell, Histogram, Metrics
+from kubedns.observe.rows import Metric
 
 _NO_VIEW = ""
 """The label ``view``, which CoreDNS's dashboards ask for and which is empty without the plugin of that name."""
@@ -47,6 +48,7 @@ class _Counters(Collector):
         yield from self._responses()
         yield from self._zones()
         yield from self._transports()
+        yield from self._reported()
         yield from self._measured()
 
     def _responses(self) -> Iterator[Family]:
@@ -91,6 +93,14 @@ class _Counters(Collector):
         yield _counter(rows.TRANSPORT_LIMITS, limits)
         yield _counter(rows.PANICS, {(): panics})
 
+    def _reported(self) -> Iterator[Family]:
+        """What plugins report."""
+        for row, cells in self._metrics.cells.items():
+            family = _counter if row.name.endswith("_total") else _gauge
+            yield family(row, {labels: _value(cell) for labels, cell in cells.items()})
+        for distribution, histograms in self._metrics.histograms.items():
+            yield _histogram(distribution, histograms)
+
     def _measured(self) -> Iterator[Family]:
         gauges = self._gauges
         yield _gauge(rows.PLUGINS, {(server, zone, _NO_VIEW, word): 1.0 for server, zone, word in gauges.plugins})
@@ -109,7 +119,11 @@ def _merge(histograms: dict[tuple[str, ...], Histogram], labels: tuple[str, ...]
     whole.counts = [count + more for count, more in zip(whole.counts, part.counts, strict=True)]
 
 
-def _counter(row: Metric, counts: Mapping[tuple[str, ...], int]) -> Family:
+def _value(cell: Cell) -> float:
+    return cell.value if cell.read is None else cell.read()
+
+
+def _counter(row: Metric, counts: Mapping[tuple[str, ...], float]) -> Family:
     family = CounterMetricFamily(row.name, row.help, labels=row.labels)
     for labels, count in counts.items():
         family.add_metric(labels, count)

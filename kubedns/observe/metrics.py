@@ -7,46 +7,11 @@ from __future__ import annotations
 
 import errno
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-DURATION_SECONDS: tuple[float, ...] = tuple(0.00025 * 2**n for n in range(16))
-SIZE_OCTETS: tuple[float, ...] = (
-    0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16_000, 32_000, 48_000, 64_000,
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One row of what is reported: ``name`` ends in the unit or in ``total``; ``labels`` are bounded in number."""
-
-    name: str
-    labels: tuple[str, ...]
-    help: str
-
-
-REQUESTS = Metric("coredns_dns_requests_total", ("server", "zone", "view", "proto", "family", "type"), "Queries read.")
-RESPONSES = Metric("coredns_dns_responses_total", ("server", "zone", "view", "rcode", "plugin"), "Responses sent.")
-DO_REQUESTS = Metric("coredns_dns_do_requests_total", ("server", "zone", "view"), "Queries with the DO bit.")
-DURATION = Metric("coredns_dns_request_duration_seconds", ("server", "zone", "view"), "Time from query to response.")
-REQUEST_SIZE = Metric("coredns_dns_request_size_bytes", ("server", "zone", "view", "proto"), "Octets of queries.")
-RESPONSE_SIZE = Metric("coredns_dns_response_size_bytes", ("server", "zone", "view", "proto"), "Octets of responses.")
-PANICS = Metric("coredns_panics_total", (), "Queries answered SERVFAIL because of an error in the program.")
-PLUGINS = Metric("coredns_plugin_enabled", ("server", "zone", "view", "name"), "Plugins of each server block.")
-BUILD = Metric("coredns_build_info", ("version", "revision", "goversion"), "1, with what runs as labels.")
-ANSWERS_KEPT = Metric("kubedns_answers_kept", (), "Finished answers in the answer cache.")
-SOURCE_AGE = Metric("kubedns_source_age_seconds", ("source",), "Seconds since a source was last seen to be current.")
-TRANSPORT_ERRORS = Metric(
-    "kubedns_transport_errors_total", ("server", "proto", "error"), "What the system refused to a listener."
-)
-TRANSPORT_LIMITS = Metric(
-    "kubedns_transport_limits_total", ("server", "proto", "limit"), "How often a limit of a listener was reached."
-)
-METRICS = (
-    REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
-    SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS,
-)  # fmt: skip
+from kubedns.observe.rows import DURATION_SECONDS, SIZE_OCTETS, Distribution, Metric
 
 
 class Histogram:
@@ -188,12 +153,41 @@ class TransportMetrics:
 
 
 @dataclass(slots=True)
+class Cell:
+    """One number that is reported: added to where something happens, or ``read`` when it is asked for."""
+
+    value: float = 0.0
+    read: Callable[[], float] | None = None
+
+    def add(self, count: float = 1) -> None:
+        """It happened ``count`` times more."""
+        self.value += count
+
+
+@dataclass(slots=True)
 class Metrics:
-    """Everything that the process counts. ``panics``: queries that an error in the program answered with SERVFAIL."""
+    """Everything that the process counts. ``panics``: queries that an error in the program answered with SERVFAIL.
+
+    ``cells`` and ``histograms`` are what plugins report, by row and labels. Whoever asks for one again, as the plugins
+    of a changed configuration do, gets the same, so that nothing is counted from zero but by a new process.
+    """
 
     responders: list[ResponderMetrics] = field(default_factory=list)
     transports: list[TransportMetrics] = field(default_factory=list)
     panics: int = 0
+    cells: dict[Metric, dict[tuple[str, ...], Cell]] = field(default_factory=dict)
+    histograms: dict[Distribution, dict[tuple[str, ...], Histogram]] = field(default_factory=dict)
+
+    def cell(self, row: Metric, *labels: str) -> Cell:
+        """The number that ``row`` reports under ``labels``, as many as it has; they must be bounded in number."""
+        return self.cells.setdefault(row, {}).setdefault(labels, Cell())
+
+    def histogram(self, row: Distribution, *labels: str) -> Histogram:
+        """The histogram that ``row`` reports under ``labels``."""
+        found = self.histograms.setdefault(row, {})
+        if labels not in found:
+            found[labels] = Histogram(row.bounds)
+        return found[labels]
 
     def transport(self, server: str, proto: str) -> TransportMetrics:
         """New counters for one listener's troubles."""

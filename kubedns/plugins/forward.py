@@ -161,6 +161,11 @@ class Forward:
         answer = await self._forwarder.answer(query, over_tcp)
         return msgspec.structs.replace(answer, plugin=self.word)
 
+    def close(self) -> None:
+        """Probe the upstreams no more."""
+        for upstream in self.upstreams:
+            upstream.close()
+
 
 def make(options: Options, context: Context) -> Forward:
     """The plugin."""

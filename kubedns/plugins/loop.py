@@ -74,6 +74,11 @@ class Loop:
             upstream.switch_off()
         return _FOUND
 
+    def close(self) -> None:
+        """End the probes that are under way."""
+        for task in self._tasks:
+            task.cancel()
+
     async def _probe(self, zone: Name, upstream: Upstream) -> None:
         name = zone.child(secrets.token_hex(12).encode(), secrets.token_hex(12).encode())
         self._probes[name.key] = upstream

@@ -1,7 +1,7 @@
 """The table of plugins, in chain order: the first hears a query first and sees its answer last.
 
 The order of lines in a Corefile means nothing; this order does, and people rely on it. It is CoreDNS's: what sets a
-server up stands first, then what watches (errors, log), then what judges or changes an answer (any, loadbalance, acl,
+server up stands first, then what watches (errors, log), then what judges or changes an answer (acl, any, loadbalance,
 minimal), then what answers. Adding a plugin is a module named like its word, and a row here.
 """
 
@@ -24,30 +24,74 @@ class Row:
         return import_module(f"kubedns.plugins.{self.word}")
 
 
-ROWS = (
+CHAIN = (
+    Row("cancel"),
+    Row("tls"),
+    Row("timeouts"),
+    Row("reload"),
+    Row("nsid"),
+    Row("bufsize"),
     Row("bind", once=False),
     Row("ready"),
     Row("health"),
     Row("prometheus"),
     Row("errors"),
     Row("log", once=False),
-    Row("any"),
-    Row("loadbalance"),
+    Row("local"),
+    Row("dns64"),
     Row("acl", once=False),
+    Row("any"),
+    Row("chaos"),
+    Row("loadbalance"),
     Row("cache"),
+    Row("rewrite", once=False),
+    Row("header"),
+    Row("autopath"),
     Row("minimal"),
+    Row("template", once=False),
+    Row("transfer"),
+    Row("hosts"),
+    Row("k8s_external"),
     Row("kubernetes"),
+    Row("file", once=False),
+    Row("auto"),
+    Row("secondary", once=False),
     Row("loop"),
     Row("forward", once=False),
+    Row("erratic"),
+    Row("whoami"),
+    Row("view"),
 )
-PLUGINS = {row.word: row for row in ROWS}
-ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
+"""Every word of CoreDNS that is meant to be served, in chain order."""
 
 LATER = frozenset(
     (
-        "auto", "autopath", "bufsize", "cancel", "chaos", "dns64", "erratic", "file", "header",
-        "hosts", "k8s_external", "local", "multicluster", "nsid", "reload",
-        "rewrite", "secondary", "template", "timeouts", "tls", "transfer", "view", "whoami",
+        "auto",
+        "autopath",
+        "bufsize",
+        "cancel",
+        "chaos",
+        "dns64",
+        "erratic",
+        "file",
+        "header",
+        "hosts",
+        "k8s_external",
+        "local",
+        "nsid",
+        "reload",
+        "rewrite",
+        "secondary",
+        "template",
+        "timeouts",
+        "tls",
+        "transfer",
+        "view",
+        "whoami",
     )
-)  # fmt: skip
-"""Words of CoreDNS that are known and not built: refused by name, not as a slip of the pen."""
+)
+"""Words that are known and not built: refused by name, not as a slip of the pen."""
+
+ROWS = tuple(row for row in CHAIN if row.word not in LATER)
+PLUGINS = {row.word: row for row in ROWS}
+ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)

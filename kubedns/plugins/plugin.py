@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from kubedns.cluster.lister import Lister
 from kubedns.cluster.selectors import LabelSelector
-from kubedns.dns.answer import Answer
+from kubedns.dns.answer import Answer, Key
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.observe.metrics import Metrics
 from kubedns.observe.pages import Page
 
 Next = Callable[[Query], Coroutine[Any, Any, Answer]]
@@ -82,6 +84,14 @@ class Stopping(Protocol):
 
 
 @runtime_checkable
+class Closing(Protocol):
+    """A plugin that holds something of the world's: tasks, connections, watched files."""
+
+    def close(self) -> None:
+        """Give all of it up at once: the server has ended, or another configuration has taken over."""
+
+
+@runtime_checkable
 class Serving(Protocol):
     """A plugin with pages over HTTP."""
 
@@ -111,7 +121,9 @@ class Context:
     ``lister`` gives the view of the store that a source fills; it reports to the one who builds which sources are
     needed. ``later`` calls back after so many seconds. ``unready`` gives the words of the plugins that are not ready,
     in all server blocks; ``exposition`` the process's counters as text. ``serial``: what zone serials start from, so
-    that they never go back from run to run.
+    that they never go back from run to run. ``changed`` is told which keys answers must no longer rest on. ``metrics``:
+    what the plugin counts goes there. ``servers``: what metrics call the addresses that the server block listens on.
+    ``folder``: where the Corefile is, which relative paths start from.
     """
 
     zones: tuple[Name, ...]
@@ -119,4 +131,8 @@ class Context:
     later: Later
     unready: Callable[[], Sequence[str]]
     exposition: Callable[[], str]
+    changed: Callable[[Iterable[Key]], None]
+    metrics: Metrics
+    servers: tuple[str, ...]
+    folder: Path
     serial: int = 0

@@ -15,7 +15,7 @@ from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.sources.manifests import ManifestOptions, ManifestSource
 from kubedns.cluster.store import Store
 from kubedns.cluster.workloads import Networks
-from kubedns.corefile.blocks import Directive, Scheme, ServerBlock
+from kubedns.corefile.blocks import Directive, Scheme, ServerAddress, ServerBlock
 from kubedns.corefile.read_options import read_options
 from kubedns.corefile.rules import find_overlaps, find_repeats
 from kubedns.corefile.suggestions import unknown_plugin
@@ -132,11 +132,28 @@ class _Builder:
             _check_source(options, directive, folder)
             _check_zones(options.zones or zones, directive)
         context = Context(
-            zones, lambda source: self._store(source, folder), _later, self._unready, self._exposition, self._serial
+            zones=zones,
+            lister=lambda source: self._store(source, folder),
+            later=_later,
+            unready=self._unready,
+            exposition=self._exposition,
+            changed=self._cache.drop,
+            metrics=self._metrics,
+            servers=tuple(dict.fromkeys(map(server_label, self._listen_addresses(draft)))),
+            folder=folder,
+            serial=self._serial,
         )
         plugin = module.make(options, context)
         draft.plugins.append(plugin)
         self._plugins.append(plugin)
+
+    def _listen_addresses(self, draft: _Draft) -> tuple[ListenAddress, ...]:
+        """Where a server block listens, each address once; its ``bind`` lines have been read."""
+        ports = dict.fromkeys(self._port(address) for address in draft.block.addresses)
+        return tuple(ListenAddress(host, port) for port in ports for host in draft.hosts or ("0.0.0.0", "::"))
+
+    def _port(self, address: ServerAddress) -> int:
+        return self._settings.default_port if address.port is None else address.port
 
     def _unready(self) -> list[str]:
         words = [each.word for each in self._plugins if isinstance(each, Readiness) and not each.is_ready()]
@@ -161,8 +178,7 @@ class _Builder:
         for draft in drafts:
             zones: dict[int, list[Name]] = {}
             for address in draft.block.addresses:
-                port = self._settings.default_port if address.port is None else address.port
-                zones.setdefault(port, []).append(address.zone)
+                zones.setdefault(self._port(address), []).append(address.zone)
             for port, names in zones.items():
                 chain = make_chain(dict.fromkeys(names), draft.plugins)
                 for host in draft.hosts or ("0.0.0.0", "::"):

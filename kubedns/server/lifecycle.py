@@ -33,6 +33,7 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None]) -> No
         loop.add_signal_handler(number, signals.put_nowait, number)
     listeners = server.listeners()
     async with AsyncExitStack() as stack:
+        stack.callback(server.close)
         for listener in listeners:
             stack.callback(listener.close)
         await stack.enter_async_context(_served(server.pages()))

@@ -11,7 +11,7 @@ from kubedns.errors import ListenError, ManifestError, NotServedError
 from kubedns.observe.pages import Page
 from kubedns.plugins.health import Health
 from kubedns.plugins.kubernetes import Kubernetes
-from kubedns.plugins.plugin import Plugin, Serving, Starting, Stopping
+from kubedns.plugins.plugin import Closing, Plugin, Serving, Starting, Stopping
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.resolver.resolver import Resolver
 from kubedns.server.exposition import Exposition
@@ -96,6 +96,12 @@ class Server:
         for plugin in self.plugins:
             if isinstance(plugin, Stopping):
                 plugin.stopping()
+
+    def close(self) -> None:
+        """Have the plugins give up what they hold of the world's."""
+        for plugin in self.plugins:
+            if isinstance(plugin, Closing):
+                plugin.close()
 
     @property
     def lameduck_seconds(self) -> float:

@@ -1,4 +1,5 @@
-from kubedns.observe.metrics import DURATION_SECONDS, METRICS, SIZE_OCTETS, Histogram, Labels, Metrics
+from kubedns.observe.metrics import Histogram, Labels, Metrics
+from kubedns.observe.rows import DURATION_SECONDS, METRICS, SIZE_OCTETS, Distribution, Metric
 
 
 def test_values_are_counted_up_to_their_bound() -> None:
@@ -49,3 +50,14 @@ def test_metric_names_say_their_unit() -> None:
         assert metric.name.startswith(("coredns_", "kubedns_"))
         assert metric.name.endswith(("_total", "_seconds", "_bytes", "_enabled", "_info", "_kept"))
         assert metric.help.endswith(".")
+
+
+def test_whoever_asks_again_goes_on_counting() -> None:
+    metrics = Metrics()
+    row, distribution = Metric("kubedns_x_total", ("to",), "X."), Distribution("kubedns_y_seconds", ("to",), "Y.")
+    for _ in range(2):
+        metrics.cell(row, "a").add()
+        metrics.histogram(distribution, "a").add(0.1)
+    metrics.cell(row, "b").add(5)
+    assert {labels: cell.value for labels, cell in metrics.cells[row].items()} == {("a",): 2, ("b",): 5}
+    assert metrics.histogram(distribution, "a").count == 2

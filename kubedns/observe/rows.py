@@ -1,0 +1,50 @@
+"""What is reported: one row for each metric, with CoreDNS's names, labels and buckets where it has the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+DURATION_SECONDS: tuple[float, ...] = tuple(0.00025 * 2**n for n in range(16))
+SIZE_OCTETS: tuple[float, ...] = (
+    0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16_000, 32_000, 48_000, 64_000,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One row of what is reported: ``name`` ends in the unit or in ``total``; ``labels`` are bounded in number."""
+
+    name: str
+    labels: tuple[str, ...]
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution(Metric):
+    """A row that is a histogram; ``bounds`` are those of its buckets."""
+
+    bounds: Sequence[float] = DURATION_SECONDS
+
+
+REQUESTS = Metric("coredns_dns_requests_total", ("server", "zone", "view", "proto", "family", "type"), "Queries read.")
+RESPONSES = Metric("coredns_dns_responses_total", ("server", "zone", "view", "rcode", "plugin"), "Responses sent.")
+DO_REQUESTS = Metric("coredns_dns_do_requests_total", ("server", "zone", "view"), "Queries with the DO bit.")
+DURATION = Metric("coredns_dns_request_duration_seconds", ("server", "zone", "view"), "Time from query to response.")
+REQUEST_SIZE = Metric("coredns_dns_request_size_bytes", ("server", "zone", "view", "proto"), "Octets of queries.")
+RESPONSE_SIZE = Metric("coredns_dns_response_size_bytes", ("server", "zone", "view", "proto"), "Octets of responses.")
+PANICS = Metric("coredns_panics_total", (), "Queries answered SERVFAIL because of an error in the program.")
+PLUGINS = Metric("coredns_plugin_enabled", ("server", "zone", "view", "name"), "Plugins of each server block.")
+BUILD = Metric("coredns_build_info", ("version", "revision", "goversion"), "1, with what runs as labels.")
+ANSWERS_KEPT = Metric("kubedns_answers_kept", (), "Finished answers in the answer cache.")
+SOURCE_AGE = Metric("kubedns_source_age_seconds", ("source",), "Seconds since a source was last seen to be current.")
+TRANSPORT_ERRORS = Metric(
+    "kubedns_transport_errors_total", ("server", "proto", "error"), "What the system refused to a listener."
+)
+TRANSPORT_LIMITS = Metric(
+    "kubedns_transport_limits_total", ("server", "proto", "limit"), "How often a limit of a listener was reached."
+)
+METRICS = (
+    REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
+    SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS,
+)  # fmt: skip
