@@ -80,7 +80,6 @@ LATER = frozenset(
         "local",
         "nsid",
         "reload",
-        "rewrite",
         "secondary",
         "template",
         "timeouts",

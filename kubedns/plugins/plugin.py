@@ -92,6 +92,14 @@ class Closing(Protocol):
 
 
 @runtime_checkable
+class Joining(Plugin, Protocol):
+    """A plugin whose lines in a server block make one plugin, in the order of the file."""
+
+    def joined(self, other: Any) -> Joining:  # noqa: ANN401
+        """One that does what both do; ``other`` has the same word and stands below."""
+
+
+@runtime_checkable
 class Serving(Protocol):
     """A plugin with pages over HTTP."""
 

@@ -26,7 +26,7 @@ from kubedns.observe.metrics import Metrics
 from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
 from kubedns.plugins.order import LATER, ONCE_ONLY, PLUGINS, ROWS
-from kubedns.plugins.plugin import ClusterSource, Context, Plugin, Readiness
+from kubedns.plugins.plugin import ClusterSource, Context, Joining, Plugin, Readiness
 from kubedns.records.zone import MAX_ZONE_OCTETS
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
@@ -144,6 +144,11 @@ class _Builder:
             serial=self._serial,
         )
         plugin = module.make(options, context)
+        above = draft.plugins[-1] if draft.plugins else None
+        if isinstance(above, Joining) and above.word == plugin.word:
+            plugin = above.joined(plugin)
+            draft.plugins.pop()
+            self._plugins.pop()
         draft.plugins.append(plugin)
         self._plugins.append(plugin)
 
