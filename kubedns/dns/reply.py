@@ -108,12 +108,17 @@ def _records(octets: bytes, at: int, count: int) -> tuple[tuple[RRset, ...], int
             # A TTL with its highest bit set counts as 0 (RFC 2181 §8).
             ttl = ttl if ttl <= _MAX_TTL else 0
             rrset = found.setdefault((owner.key, rdtype), (owner, ttl, []))
-            rrset[2].append(_rdata(octets, at, end, rdtype))
+            rrset[2].append(read_rdata(octets, at, end, rdtype))
         at = end
     return tuple(RRset(owner, ttl, tuple(rdatas)) for owner, ttl, rdatas in found.values()), at, extended
 
 
-def _rdata(octets: bytes, at: int, end: int, rdtype: int) -> Rdata:
+def read_rdata(octets: bytes, at: int, end: int, rdtype: int) -> Rdata:
+    """The rdata of type ``rdtype`` in ``octets`` from ``at`` to ``end``.
+
+    Raises:
+        UnreadableReplyError: it is broken.
+    """
     if rdtype == RecordType.A and end - at == 4:
         return A(octets[at:end])
     if rdtype == RecordType.AAAA and end - at == 16:

@@ -44,7 +44,16 @@ TRANSPORT_ERRORS = Metric(
 TRANSPORT_LIMITS = Metric(
     "kubedns_transport_limits_total", ("server", "proto", "limit"), "How often a limit of a listener was reached."
 )
+_TEMPLATE = ("server", "zone", "view", "class", "type")
+TEMPLATE_MATCHES = Metric("coredns_template_matches_total", _TEMPLATE, "Questions that a template answered.")
+TEMPLATE_FAILURES = Metric(
+    "coredns_template_template_failures_total", (*_TEMPLATE, "section", "template"), "Templates that lacked a value."
+)
+TEMPLATE_RECORD_FAILURES = Metric(
+    "coredns_template_rr_failures_total", (*_TEMPLATE, "section", "template"), "Templates that made no record."
+)
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
-    SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS,
+    SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,
+    TEMPLATE_RECORD_FAILURES,
 )  # fmt: skip

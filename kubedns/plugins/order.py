@@ -81,7 +81,6 @@ LATER = frozenset(
         "nsid",
         "reload",
         "secondary",
-        "template",
         "timeouts",
         "tls",
         "transfer",

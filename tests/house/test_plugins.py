@@ -15,7 +15,17 @@ from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from tests.house.tree import PACKAGE
 
-NO_WORDS = {"__init__", "networks", "order", "pages", "plugin", "rewrite_reading", "rewrite_rules"}
+NO_WORDS = {
+    "__init__",
+    "networks",
+    "order",
+    "pages",
+    "plugin",
+    "rewrite_reading",
+    "rewrite_rules",
+    "template_text",
+    "template_words",
+}
 """Modules of the folder that stand for no word."""
 
 WITHOUT_EFFECT = {"apiserver_qps", "apiserver_burst", "apiserver_max_inflight"}
