@@ -52,8 +52,9 @@ TEMPLATE_FAILURES = Metric(
 TEMPLATE_RECORD_FAILURES = Metric(
     "coredns_template_rr_failures_total", (*_TEMPLATE, "section", "template"), "Templates that made no record."
 )
+DNS64_TRANSLATED = Metric("coredns_dns64_requests_translated_total", ("server",), "Answers with AAAA made of A.")
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
     SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,
-    TEMPLATE_RECORD_FAILURES,
+    TEMPLATE_RECORD_FAILURES, DNS64_TRANSLATED,
 )  # fmt: skip

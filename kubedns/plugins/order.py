@@ -71,10 +71,8 @@ LATER = frozenset(
         "bufsize",
         "cancel",
         "chaos",
-        "dns64",
         "erratic",
         "file",
-        "header",
         "hosts",
         "k8s_external",
         "local",
@@ -85,10 +83,38 @@ LATER = frozenset(
         "tls",
         "transfer",
         "view",
-        "whoami",
     )
 )
 """Words that are known and not built: refused by name, not as a slip of the pen."""
+
+HARMLESS = {
+    "debug": "every error is logged with its place, with or without it",
+    "dnstap": "`log` writes queries down",
+    "metadata": "no plugin here sets or reads any",
+    "multisocket": "one socket takes all that one process can answer",
+    "pprof": "Go's profiles do not exist here",
+    "trace": "`kubedns explain` tells a query's way",
+}
+"""Words of CoreDNS's that change no answer, and why they have no effect: read over, with a warning."""
+
+REFUSED = {
+    "azure": "serve the zone with `forward` to Azure's name servers",
+    "clouddns": "serve the zone with `forward` to Google's name servers",
+    "dnssec": "no zone is signed here; leave the line out",
+    "etcd": "keep the records in Kubernetes, or `forward` their zone to a CoreDNS that has etcd",
+    "federation": "CoreDNS itself has no such plugin any more; leave the line out",
+    "grpc": "use `forward`",
+    "grpc_server": "leave the line out",
+    "https": "leave the line out",
+    "https3": "leave the line out",
+    "nomad": "use `forward` to the Nomad cluster's own DNS",
+    "on": "leave the line out",
+    "quic": "leave the line out",
+    "route53": "serve the zone with `forward` to Route 53's name servers",
+    "sign": "no zone is signed here; leave the line out",
+    "tsig": "no message is signed here; limit clients with `acl`",
+}
+"""Words of CoreDNS's that change answers and are not meant to be served, and what to do instead."""
 
 ROWS = tuple(row for row in CHAIN if row.word not in LATER)
 PLUGINS = {row.word: row for row in ROWS}

@@ -25,7 +25,7 @@ from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestErro
 from kubedns.observe.metrics import Metrics
 from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
-from kubedns.plugins.order import LATER, ONCE_ONLY, PLUGINS, ROWS
+from kubedns.plugins.order import HARMLESS, LATER, ONCE_ONLY, PLUGINS, REFUSED, ROWS
 from kubedns.plugins.plugin import ClusterSource, Context, Joining, Plugin, Readiness
 from kubedns.records.zone import MAX_ZONE_OCTETS
 from kubedns.resolver.answercache import AnswerCache
@@ -106,6 +106,10 @@ class _Builder:
             elif directive.word.text in LATER:
                 message = f"plugin `{directive.word.text}` is CoreDNS's and not built here yet"
                 faults.append(directive.word.fault(message, "leave the line out"))
+            elif (word := directive.word.text) in HARMLESS:
+                _log.warning("%s", directive.word.fault(f"{word} has no effect: {HARMLESS[word]}"))
+            elif word in REFUSED:
+                faults.append(directive.word.fault(f"plugin `{word}` is CoreDNS's and not served here", REFUSED[word]))
             else:
                 faults.append(unknown_plugin(directive.word, PLUGINS))
         for row in ROWS:

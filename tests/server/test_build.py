@@ -12,6 +12,8 @@ from kubedns.dns.names import parse_name
 from kubedns.dns.question import Client, Question, Transport
 from kubedns.dns.rdata import RecordType
 from kubedns.errors import ConfigurationErrors, NotServedError
+from kubedns.plugins.order import CHAIN, HARMLESS, LATER, REFUSED
+from kubedns.plugins.rewrite import Rewrite
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
@@ -33,6 +35,10 @@ def build(text: str, folder: Path) -> Server:
 FAULTS = {
     "unknown plugin": (".:1 {\n kubernets\n}", ["2: unknown plugin `kubernets`; did you mean `kubernetes`?"]),
     "a plugin to come": (".:1 {\n reload\n}", ["2: plugin `reload` is CoreDNS's and not built here yet"]),
+    "a plugin of CoreDNS's alone": (
+        ".:1 {\n etcd {\n  path /skydns\n }\n}",
+        ["2: plugin `etcd` is CoreDNS's and not served here; keep the records in Kubernetes"],
+    ),
     "unknown option": (
         ".:1 {\n kubernetes {\n  manifests .\n  pod verified\n }\n}",
         ["4: unknown option `pod` in kubernetes; did you mean `pods`? (pods disabled|insecure|verified)"],
@@ -139,3 +145,27 @@ def test_interfaces_stand_for_their_addresses(tmp_path: Path) -> None:
     without = build("a.test {\n bind lo 127.0.0.9 {\n  except 127.0.0.1\n }\n any\n}", tmp_path)
     assert "127.0.0.1:1053" not in map(str, without.resolvers)
     assert "127.0.0.9:1053" in map(str, without.resolvers)
+
+
+@pytest.mark.parametrize("word", sorted(HARMLESS))
+def test_words_that_change_no_answer_are_read_over_with_a_warning(
+    word: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert build(f".:1 {{\n {word} x {{\n  y\n }}\n any\n}}", tmp_path).resolvers
+    (line,) = caplog.messages
+    assert f"Corefile:2: {word} has no effect" in line
+
+
+def test_every_word_is_known_in_one_way() -> None:
+    words = [*HARMLESS, *REFUSED, *(row.word for row in CHAIN)]
+    assert len(words) == len(set(words))
+    assert {row.word for row in CHAIN} >= LATER
+
+
+def test_rewrite_lines_of_a_server_block_are_one_plugin_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = ".:1 {\n rewrite name a b\n any\n rewrite continue name b c\n}\nx:1 {\n rewrite name a b\n}"
+    first, second = next(iter(build(text, tmp_path).resolvers.values())).chains
+    (_, rules), (other,) = first.plugins, second.plugins
+    assert isinstance(rules, Rewrite)
+    assert isinstance(other, Rewrite)
+    assert ([step.stops for step in rules.steps], len(other.steps)) == ([True, False], 1)
