@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import msgspec
 
-from kubedns.dns.edns import ErrorCode, ExtendedError
+from kubedns.dns.edns import MAX_UDP_OCTETS, ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.rdata import CNAME, SOA, Rdata
 from kubedns.dns.rrset import RRset
@@ -43,6 +43,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     ``follow``: the target of an alias that whoever asked has still to look up. ``shuffled``: the records of each RRset
     may be given in any order, in turn; ``rank``: those of a lower rank before the others even then. ``plugin``: the
     word that answered. ``silent``: the client gets no response. ``recursion_available``: an upstream was asked.
+    ``max_udp_octets``: how long the response may be over UDP, whatever the client takes.
     """
 
     rcode: Rcode = Rcode.NOERROR
@@ -60,6 +61,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     silent: bool = False
     plugin: str = ""
     extended_error: ExtendedError | None = None
+    max_udp_octets: int = MAX_UDP_OCTETS
 
     @property
     def is_denial(self) -> bool:

@@ -46,8 +46,8 @@ class ErrorCode:
     NO_REACHABLE_AUTHORITY = 22
 
 
-def udp_limit(edns: Edns | None) -> int:
-    """Octets that a reply over UDP may have: 512 without EDNS, else the client's size between 512 and 1232."""
+def udp_limit(edns: Edns | None, at_most: int = MAX_UDP_OCTETS) -> int:
+    """Octets that a reply over UDP may have: 512 without EDNS, else the client's size between 512 and ``at_most``."""
     if edns is None:
         return MIN_UDP_OCTETS
-    return min(max(edns.udp_octets, MIN_UDP_OCTETS), MAX_UDP_OCTETS)
+    return min(max(edns.udp_octets, MIN_UDP_OCTETS), at_most)

@@ -120,12 +120,16 @@ def with_owners(answer: Answer, rename: Rename) -> Answer:
 
 
 def with_targets(answer: Answer, rename: Rename) -> Answer:
-    """The answer with the names in CNAME, NS, PTR and SRV records renamed, in every section."""
+    """The answer with the names in CNAME, NS, PTR and SRV records renamed, in every section.
+
+    An alias still to be followed is followed to its new target.
+    """
 
     def renamed(rrset: RRset) -> RRset:
         return RRset(rrset.owner, rrset.ttl, tuple([_with_target(rdata, rename) for rdata in rrset.rdatas]))
 
-    return _changed(answer, renamed)
+    follow = None if answer.follow is None else rename(answer.follow)
+    return msgspec.structs.replace(_changed(answer, renamed), follow=follow)
 
 
 def _with_target(rdata: Rdata, rename: Rename) -> Rdata:

@@ -68,7 +68,6 @@ LATER = frozenset(
     (
         "auto",
         "autopath",
-        "bufsize",
         "cancel",
         "chaos",
         "erratic",

@@ -50,7 +50,7 @@ def _name(field: Word, words: Sequence[Word]) -> Rule:
     answers = list(words[cut:])
     while answers:
         answer, what = answers[0], answers[1].text if len(answers) > 1 else ""
-        if what == "auto":
+        if answer.text == "answer" and what == "auto":
             undone = _undone(renaming)
             owners += undone
             values += undone

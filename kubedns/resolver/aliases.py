@@ -58,4 +58,5 @@ def joined(alias: Answer, target: Answer) -> Answer:
         silent=target.silent,
         plugin=alias.plugin,
         extended_error=target.extended_error,
+        max_udp_octets=alias.max_udp_octets,
     )

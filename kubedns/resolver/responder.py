@@ -130,7 +130,7 @@ class Responder:
     def _entry(self, query: Query, answer: Answer, zone: str) -> Entry:
         """The finished answer, with its first response worked out."""
         tcp = self._transport is Transport.TCP
-        limit = MAX_MESSAGE_OCTETS if tcp else udp_limit(query.edns)
+        limit = MAX_MESSAGE_OCTETS if tcp else udp_limit(query.edns, answer.max_udp_octets)
 
         def write(arrange: Arrange) -> bytes:
             return write_response(query, answer, limit, arrange)[2:]

@@ -102,6 +102,14 @@ def test_other_names_of_the_answer_are_renamed_where_that_is_wanted(
     assert [str(answer.answer[1].owner), str(answer.additional[0].owner)] == [owner, owner]
 
 
+def test_an_alias_still_to_be_followed_is_followed_to_its_new_target() -> None:
+    target = parse_name("b.new.")
+    alias = Answer(answer=(RRset(parse_name("a.new."), 9, (CNAME(target),)),), follow=target)
+    _, answer = asked(rewrite("rewrite name suffix .old .new answer auto"), query_for("a.old."), alias)
+    assert [line for rrset in answer.answer for line in rrset.lines()] == ["a.old. 9 IN CNAME b.old."]
+    assert answer.follow == parse_name("b.old.")
+
+
 TTLS = [("15", 15), ("200-300", 200), ("1-50", 50), ("-60", 60), ("120-", 120), ("50-150", 100)]
 
 
@@ -150,6 +158,7 @@ FAULTS = [
     ("rewrite name regex a {1}", "naming a group"),
     ("rewrite name a..b c", "no name: empty label"),
     ("rewrite name a b answer nothing", "no answer rule"),
+    ("rewrite name a b answer auto auto auto", "no answer rule"),
     ("rewrite type A WHAT", "`WHAT` is no record type"),
     ("rewrite ttl a 9-3", "an empty range"),
     ("rewrite ttl a x", "no whole number"),
