@@ -68,7 +68,6 @@ LATER = frozenset(
     (
         "auto",
         "autopath",
-        "cancel",
         "chaos",
         "erratic",
         "file",
