@@ -61,6 +61,26 @@ class ServiceSpec(Body, frozen=True):
     ip_families: list[Literal["IPv4", "IPv6"]] | None = None
     ip_family_policy: str | None = None
     publish_not_ready_addresses: bool | None = None
+    external_ips: list[str] | None = msgspec.field(name="externalIPs", default=None)
+
+
+class Ingress(Body, frozen=True):
+    """A point of a load balancer: an address or a name."""
+
+    ip: str | None = None
+    hostname: str | None = None
+
+
+class LoadBalancer(Body, frozen=True):
+    """``status.loadBalancer`` of a Service."""
+
+    ingress: list[Ingress] | None = None
+
+
+class ServiceStatus(Body, frozen=True):
+    """``status`` of a Service."""
+
+    load_balancer: LoadBalancer | None = None
 
 
 class ServiceBody(Body, frozen=True):
@@ -68,6 +88,7 @@ class ServiceBody(Body, frozen=True):
 
     metadata: Metadata
     spec: ServiceSpec | None = None
+    status: ServiceStatus | None = None
 
 
 class Conditions(Body, frozen=True):

@@ -23,6 +23,7 @@ from kubedns.cluster.bodies import (
     ServiceBody,
     ServicePortBody,
     ServiceSpec,
+    ServiceStatus,
     SliceBody,
     Subset,
 )
@@ -60,10 +61,7 @@ _shared_endpoint_port = lru_cache(_PORTS_SHARED)(EndpointPort)
 
 
 def decode_service(body: ServiceBody, origin: str) -> Service:
-    """The Service. A headless one has the cluster IP ``None``; one without any has none yet.
-
-    External addresses (externalIPs, load balancers) are not kept: anyone who may write Services could claim any.
-    """
+    """The Service. A headless one has the cluster IP ``None``; one without any has none yet."""
     spec = body.spec or ServiceSpec()
     namespace, name = names_of(body.metadata)
     check_label(name, "metadata.name")
@@ -74,7 +72,17 @@ def decode_service(body: ServiceBody, origin: str) -> Service:
         return Service(namespace, name, (), ports, False, target, publish_not_ready, origin)
     is_headless = spec.cluster_ip == "None" or "None" in (spec.cluster_ips or ())
     cluster_ips = () if is_headless else _cluster_ips(spec)
-    return Service(namespace, name, cluster_ips, ports, is_headless, "", publish_not_ready, origin)
+    return Service(
+        namespace,
+        name,
+        cluster_ips,
+        ports,
+        is_headless,
+        "",
+        publish_not_ready,
+        origin,
+        *_external_places(spec, body.status or ServiceStatus()),
+    )
 
 
 def decode_slice(body: SliceBody, origin: str) -> EndpointSlice:
@@ -165,6 +173,19 @@ def _cluster_ips(spec: ServiceSpec) -> tuple[bytes, ...]:
     if spec.cluster_ips:
         return packed_addresses(spec.cluster_ips, "spec.clusterIPs")
     return (packed_address(spec.cluster_ip, "spec.clusterIP"),) if spec.cluster_ip else ()
+
+
+def _external_places(spec: ServiceSpec, status: ServiceStatus) -> tuple[tuple[bytes, ...], str]:
+    """Addresses outside of the cluster, and the load balancer's name where it has one."""
+    points = (status.load_balancer.ingress if status.load_balancer else None) or ()
+    balanced = [
+        packed_address(point.ip, f"status.loadBalancer.ingress[{position}].ip")
+        for position, point in enumerate(points)
+        if point.ip
+    ]
+    named = next((point.hostname for point in points if point.hostname), "")
+    own = packed_addresses(spec.external_ips or (), "spec.externalIPs")
+    return tuple(dict.fromkeys((*balanced, *own))), check_word(named, "status.loadBalancer.ingress.hostname")
 
 
 def _service_port(body: ServicePortBody, where: str) -> ServicePort:

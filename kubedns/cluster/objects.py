@@ -34,7 +34,11 @@ class ServicePort(msgspec.Struct, frozen=True, gc=False):
 
 
 class Service(msgspec.Struct, frozen=True, gc=False):
-    """A Service. ``cluster_ips`` is empty for headless and ExternalName ones; ``external_name`` for all others."""
+    """A Service. ``cluster_ips`` is empty for headless and ExternalName ones; ``external_name`` for all others.
+
+    ``external_addresses``: those of its load balancer and its externalIPs, ``external_host``: the load balancer's name
+    where it has that alone. Anyone who may write Services can claim any, so no name of the cluster's zones leads there.
+    """
 
     namespace: str
     name: str
@@ -44,6 +48,8 @@ class Service(msgspec.Struct, frozen=True, gc=False):
     external_name: str = ""
     publish_not_ready: bool = False
     origin: str = ""
+    external_addresses: tuple[bytes, ...] = ()
+    external_host: str = ""
 
 
 class EndpointPort(msgspec.Struct, frozen=True, gc=False):

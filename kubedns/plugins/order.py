@@ -72,7 +72,6 @@ LATER = frozenset(
         "erratic",
         "file",
         "hosts",
-        "k8s_external",
         "local",
         "nsid",
         "reload",

@@ -131,6 +131,7 @@ class Context:
     in all server blocks; ``exposition`` the process's counters as text. ``serial``: what zone serials start from, so
     that they never go back from run to run. ``changed`` is told which keys answers must no longer rest on. ``metrics``:
     what the plugin counts goes there. ``servers``: what metrics call the addresses that the server block listens on.
+    ``block``: the plugins of the server block, which are all there once queries are answered.
     ``folder``: where the Corefile is, which relative paths start from.
     """
 
@@ -142,5 +143,6 @@ class Context:
     changed: Callable[[Iterable[Key]], None]
     metrics: Metrics
     servers: tuple[str, ...]
+    block: Sequence[Plugin]
     folder: Path
     serial: int = 0

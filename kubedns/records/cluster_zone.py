@@ -36,7 +36,7 @@ class ClusterZone:
     def __init__(self, options: RecordOptions, lister: Lister, serial: int = 0) -> None:
         self.options = options
         self.lister = lister
-        self._first_serial = serial
+        self.first_serial = serial
         zones = [Zone(name, options.ttl) for name in options.zones]
         self._forward = next((zone for zone in zones if not zone.is_reverse), None)
         self.zones = tuple(sorted(zones, key=lambda zone: -len(zone.key)))
@@ -72,7 +72,7 @@ class ClusterZone:
     @property
     def serial(self) -> int:
         """The serial of every zone just now; it counts round (RFC 1982)."""
-        return (self._first_serial + self.lister.version) & 0xFFFFFFFF
+        return (self.first_serial + self.lister.version) & 0xFFFFFFFF
 
     def _answer(self, lookup: Lookup, question: Question, found: Found | None) -> Answer:
         keys = frozenset(lookup.keys)

@@ -144,6 +144,7 @@ class _Builder:
             changed=self._cache.drop,
             metrics=self._metrics,
             servers=tuple(dict.fromkeys(map(server_label, self._listen_addresses(draft)))),
+            block=draft.plugins,
             folder=folder,
             serial=self._serial,
         )

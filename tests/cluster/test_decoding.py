@@ -67,9 +67,11 @@ SERVICES = {
     "an alias has no address": ("spec: {type: ExternalName, externalName: a.b, clusterIP: 10.0.0.1}",
                                 service(external_name="a.b")),
     "externalName of no alias": ("spec: {externalName: a.b, clusterIP: 10.0.0.1}", service("10.0.0.1")),
-    "external addresses are not kept": (
-        "spec: {clusterIP: 10.0.0.1, externalIPs: [8.8.8.8], loadBalancerIP: 8.8.4.4}, "
-        "status: {loadBalancer: {ingress: [{ip: 8.8.8.8}]}}", service("10.0.0.1")),
+    "external addresses are what it has, not what it asks for": (
+        "spec: {clusterIP: 10.0.0.1, externalIPs: [192.0.2.1], loadBalancerIP: 192.0.2.2}, "
+        "status: {loadBalancer: {ingress: [{ip: 192.0.2.3}, {ip: 192.0.2.1}, {hostname: lb.example}]}}",
+        service("10.0.0.1", external_addresses=(bytes((192, 0, 2, 3)), bytes((192, 0, 2, 1))),
+                external_host="lb.example")),
     "publishes what is not ready": ("spec: {clusterIP: None, publishNotReadyAddresses: true}",
                                     service(is_headless=True, publish_not_ready=True)),
 }  # fmt: skip

@@ -23,6 +23,7 @@ PROFILES = (
     "ttl-30",
     "noendpoints",
     "upstream",
+    "external",
 )
 CASES = {
     "default": 379,
@@ -34,6 +35,7 @@ CASES = {
     "ttl-30": 5,
     "noendpoints": 5,
     "upstream": 21,
+    "external": 12,
 }
 """How many cases each profile has, so that none can go missing."""
 

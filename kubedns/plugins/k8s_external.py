@@ -1,0 +1,102 @@
+"""k8s_external: names of the cluster's Services for clients outside of it.
+
+Syntax::
+
+    k8s_external [ZONES...] {
+        apex APEX
+        ttl TTL
+        headless
+        fallthrough [ZONES...]
+    }
+
+``SERVICE.NAMESPACE.ZONE`` has the addresses of a Service's load balancer and its externalIPs, and SRV records for its
+ports; with ``headless`` those of a headless Service's endpoints too. ZONES default to those of the server block, which
+needs a ``kubernetes`` line: that is where the Services are known from. The zone's name server is ``ns1.APEX.ZONE``;
+APEX is ``dns`` unless given.
+
+Example::
+
+    cluster.local:1053 corp.example:1053 {
+        kubernetes cluster.local {
+            manifests .
+        }
+        k8s_external corp.example {
+            ttl 30
+            fallthrough
+        }
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from kubedns.corefile.options import PluginOptions, arguments, flag, option
+from kubedns.corefile.shapes import Zones
+from kubedns.corefile.values import Seconds, Text
+from kubedns.dns.answer import Answer, Rcode, servfail
+from kubedns.dns.edns import ErrorCode
+from kubedns.dns.names import Name
+from kubedns.dns.question import Query
+from kubedns.plugins.kubernetes import Kubernetes
+from kubedns.plugins.plugin import Context, Next, Plugin
+from kubedns.records.external import ExternalOptions, ExternalZones
+
+
+@dataclass(frozen=True, slots=True)
+class Options(PluginOptions):
+    """k8s_external [ZONES...] { ... }: names of Services for clients outside of the cluster."""
+
+    zones: tuple[Name, ...] = arguments(Zones(), default=(), help="zones of these names; else the server block's")
+    apex: str = option(Text(syntax="APEX"), default="dns", help="the label that the name server is named below")
+    ttl: int = option(Seconds(at_most=3600), default=5, help="TTL of every record")
+    headless: bool = flag(help="headless Services and their endpoints have names too")
+    fallthrough: tuple[Name, ...] | None = option(
+        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
+    )
+
+
+class K8sExternal:
+    """Answers for external zones. ``block``: the plugins of the server block, one of which knows the Services."""
+
+    word = "k8s_external"
+
+    def __init__(self, options: ExternalOptions, fallthrough: Sequence[Name], block: Sequence[Plugin]) -> None:
+        self._options = options
+        self._fallthrough = fallthrough
+        self._block = block
+        self._known: ExternalZones | None = None
+
+    async def answer(self, query: Query, next_plugin: Next) -> Answer:
+        """What Services have outside; other zones' names go on, and so does a missing one that may."""
+        name = query.question.name
+        if not name.is_within(self._options.zones):
+            return await next_plugin(query)
+        zones = self._zones()
+        if zones is None:
+            return servfail(ErrorCode.OTHER, "k8s_external: the server block has no kubernetes line")
+        answer = zones.answer(query.question, query.trace)
+        if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
+            later = await next_plugin(query)
+            return msgspec.structs.replace(later, depends_on=later.depends_on | answer.depends_on)
+        return msgspec.structs.replace(answer, plugin=self.word)
+
+    def _zones(self) -> ExternalZones | None:
+        """The zones over the objects of the block's cluster, made when they are first asked for."""
+        if self._known is None:
+            for plugin in self._block:
+                if isinstance(plugin, Kubernetes):
+                    cluster = plugin.zone
+                    self._known = ExternalZones(self._options, cluster.options, cluster.lister, cluster.first_serial)
+        return self._known
+
+
+def make(options: Options, context: Context) -> K8sExternal:
+    """The plugin."""
+    zones = options.zones or context.zones
+    external = ExternalOptions(zones=zones, apex=options.apex.lower(), ttl=options.ttl, headless=options.headless)
+    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    return K8sExternal(external, fallthrough, context.block)
