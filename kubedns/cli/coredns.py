@@ -15,7 +15,7 @@ import click
 
 from kubedns.cli.coredns_flags import CorednsFlags
 from kubedns.cli.coredns_output import version_lines, zone_lines
-from kubedns.cli.corefiles import read_corefile
+from kubedns.cli.corefiles import read_corefile, reloader_for
 from kubedns.errors import ConfigurationError
 from kubedns.observe.logs import set_up
 from kubedns.server.build import Settings, build_server
@@ -35,15 +35,17 @@ def serve_as_coredns(flags: CorednsFlags) -> None:
         raise ConfigurationError("there is no Corefile here", remedy="name one with -conf FILE")
     set_up(time.monotonic, sys.stdout, logging.INFO)
     port = DEFAULT_PORT if flags.port is None else flags.port
-    blocks = read_corefile(flags.conf or DEFAULT_COREFILE)
-    server = build_server(blocks, Settings(default_port=port))
+    file, settings = flags.conf or DEFAULT_COREFILE, Settings(default_port=port)
+    reloader = reloader_for(file, settings)
+    blocks = read_corefile(file)
+    server = build_server(blocks, settings)
 
     def announce(_listeners: Sequence[str]) -> None:
         if not flags.quiet:
             click.echo("\n".join([*zone_lines(blocks, port), version_lines()]))
 
     with _pid_in(flags.pidfile):
-        asyncio.run(serve(server, announce))
+        asyncio.run(serve(server, announce, reloader))
 
 
 @contextmanager

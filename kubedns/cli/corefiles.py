@@ -10,10 +10,17 @@ import click
 from kubedns.corefile.blocks import ServerBlock
 from kubedns.corefile.parser import parse_corefile
 from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
+from kubedns.server.build import Settings
 from kubedns.server.files import DiskFiles, load_corefile
+from kubedns.server.reloading import Reloader
 
 STDIN = "stdin"
 """What CoreDNS calls the configuration that comes in by standard input."""
+
+
+def reloader_for(file: str, settings: Settings) -> Reloader | None:
+    """What takes changes of the Corefile over; None for one that came by standard input. Make it before reading."""
+    return None if file == STDIN else Reloader(file, settings, os.environ)
 
 
 def read_corefile(file: str) -> tuple[ServerBlock, ...]:

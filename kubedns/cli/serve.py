@@ -14,6 +14,7 @@ import click
 
 from kubedns import __version__
 from kubedns.cli.cluster_options import ClusterFlags, cluster_options
+from kubedns.cli.corefiles import reloader_for
 from kubedns.cli.defaults import OWN_PORT
 from kubedns.cli.examples import Surroundings, examples
 from kubedns.observe.logs import set_up
@@ -39,7 +40,9 @@ def command(*, flags: ClusterFlags, listen: Sequence[str], port: int | None, qui
     if flags.conf and listen:
         raise click.UsageError("--listen goes with --manifests; in a Corefile it is a `bind` line")
     set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO)
-    server = build_server(flags.blocks(listen or ("127.0.0.1",), port or OWN_PORT), flags.settings(port or 53))
+    settings = flags.settings(port or 53)
+    reloader = reloader_for(flags.conf, settings) if flags.conf else None
+    server = build_server(flags.blocks(listen or ("127.0.0.1",), port or OWN_PORT), settings)
 
     def announce(listeners: Sequence[str]) -> None:
         if quiet:
@@ -50,7 +53,7 @@ def command(*, flags: ClusterFlags, listen: Sequence[str], port: int | None, qui
             for line in examples(cluster, surroundings):
                 click.echo(f"  {line}", err=True)
 
-    asyncio.run(serve(server, announce))
+    asyncio.run(serve(server, announce, reloader))
 
 
 def _program() -> str:

@@ -19,23 +19,36 @@ _LAST_WAIT_SECONDS = 0.5
 class PageServer:
     """Serves pages; pages of one address share its socket, and of two for one path the first is served."""
 
-    def __init__(self, pages: Iterable[Page]) -> None:
+    def __init__(self) -> None:
         self._sites: dict[HttpAddress, dict[str, Page]] = {}
-        for page in pages:
-            self._sites.setdefault(page.address, {}).setdefault(page.path, page)
         self._runners: dict[HttpAddress, web.AppRunner] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="pages", daemon=True)
 
-    async def start(self) -> None:
-        """Begin to serve.
+    async def show(self, pages: Iterable[Page]) -> None:
+        """Serve ``pages`` and no others; an address that stays keeps its socket.
 
         Raises:
-            ListenError: an address cannot be listened on.
+            ListenError: an address cannot be listened on; then all is as before.
         """
-        self._thread.start()
-        for address, pages in self._sites.items():
-            await self._call(self._open(address, pages.values()))
+        if not self._thread.is_alive():
+            self._thread.start()
+        sites: dict[HttpAddress, dict[str, Page]] = {}
+        for page in pages:
+            sites.setdefault(page.address, {}).setdefault(page.path, page)
+        opened: list[HttpAddress] = []
+        try:
+            for address in sites.keys() - self._sites.keys():
+                await self._call(self._open(address))
+                opened.append(address)
+        except ListenError:
+            for address in opened:
+                await self._call(self._close(address))
+            raise
+        gone = self._sites.keys() - sites.keys()
+        self._sites = sites
+        for address in gone:
+            await self._call(self._close(address))
 
     async def stop(self) -> None:
         """Close everything."""
@@ -50,10 +63,9 @@ class PageServer:
     async def _call(self, coroutine: Coroutine[Any, Any, None]) -> None:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
-    async def _open(self, address: HttpAddress, pages: Iterable[Page]) -> None:
+    async def _open(self, address: HttpAddress) -> None:
         application = web.Application()
-        for page in pages:
-            application.router.add_get(page.path, _handler(page))
+        application.router.add_get("/{path:.*}", self._handler(address))
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_WAIT_SECONDS)
         await runner.setup()
         try:
@@ -69,10 +81,13 @@ class PageServer:
         if runner is not None:
             await runner.cleanup()
 
+    def _handler(self, address: HttpAddress) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(request: web.Request) -> web.Response:
+            page = self._sites.get(address, {}).get(request.path)
+            if page is None:
+                raise web.HTTPNotFound
+            reply = page.respond()
+            headers = {"Content-Type": reply.content_type}
+            return web.Response(status=reply.status, body=reply.text.encode(), headers=headers)
 
-def _handler(page: Page) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def handle(_request: web.Request) -> web.Response:
-        reply = page.respond()
-        return web.Response(status=reply.status, body=reply.text.encode(), headers={"Content-Type": reply.content_type})
-
-    return handle
+        return handle

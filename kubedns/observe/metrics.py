@@ -196,7 +196,10 @@ class Metrics:
         return counters
 
     def responder(self, server: str, proto: str, family: int) -> ResponderMetrics:
-        """New counters for one listener."""
+        """The counters of one listener; those that it had before the configuration changed, if it is not new."""
+        for known in self.responders:
+            if (known.server, known.proto, known.family) == (server, proto, family):
+                return known
         counters = ResponderMetrics(server, proto, family)
         self.responders.append(counters)
         return counters

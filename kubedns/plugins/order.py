@@ -74,7 +74,6 @@ LATER = frozenset(
         "hosts",
         "local",
         "nsid",
-        "reload",
         "secondary",
         "timeouts",
         "tls",

@@ -132,7 +132,8 @@ class AnswerCache:
             entry.settle()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget everything, and keep nothing that is being worked out now."""
+        self.generation += 1
         for entry in list(self._ring):
             self._remove(entry)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from kubedns.corefile.read_options import read_options
 from kubedns.corefile.rules import find_overlaps, find_repeats
 from kubedns.corefile.suggestions import unknown_plugin
 from kubedns.dns.names import Name, is_reverse
-from kubedns.dns.question import Transport
 from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestError
 from kubedns.observe.metrics import Metrics
 from kubedns.plugins.bind import Options as BindOptions
@@ -31,13 +29,11 @@ from kubedns.records.zone import MAX_ZONE_OCTETS
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
 from kubedns.resolver.resolver import Resolver
-from kubedns.resolver.responder import Responder
 from kubedns.server.exposition import Exposition
 from kubedns.server.interfaces import bound_hosts
-from kubedns.server.server import Server
+from kubedns.server.listening import server_label
+from kubedns.server.server import Cluster, Lasting, Server
 from kubedns.transport.sockets import ListenAddress
-from kubedns.transport.tcp import TcpListener
-from kubedns.transport.udp import UdpListener
 
 _log = logging.getLogger(__name__)
 
@@ -55,13 +51,15 @@ class Settings:
     networks: Networks = field(default_factory=Networks)
 
 
-def build_server(blocks: Sequence[ServerBlock], settings: Settings) -> Server:
+def build_server(blocks: Sequence[ServerBlock], settings: Settings, before: Server | None = None) -> Server:
     """The server that ``blocks`` describe; nothing is read or bound yet.
+
+    ``before``: the one that it is to take over from; what outlives a configuration is that server's.
 
     Raises:
         ConfigurationErrors: all faults of the blocks, in the order of their lines.
     """
-    builder = _Builder(settings)
+    builder = _Builder(settings, before)
     faults = [fault for block in blocks for fault in find_repeats(block, ONCE_ONLY)]
     drafts = [builder.draft(block, faults) for block in blocks]
     hosts = {id(draft.block): draft.hosts for draft in drafts}
@@ -81,16 +79,17 @@ class _Draft:
 
 
 class _Builder:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, before: Server | None) -> None:
         self._settings = settings
-        self._metrics = Metrics()
-        self._cache = AnswerCache(settings.cache_octets)
-        self._stores: dict[ClusterSource, Store] = {}
-        self._sources: list[ManifestSource] = []
+        # SOA serials start from the time of day, so that they do not go back when the process starts anew.
+        now = int(time.time())  # noqa: TID251
+        self._lasting = before.lasting if before else Lasting(Metrics(), AnswerCache(settings.cache_octets), now)
+        self._metrics = self._lasting.metrics
+        self._cache = self._lasting.cache
+        self._known = dict(before.clusters) if before else {}
+        self._clusters: dict[ClusterSource, Cluster] = {}
         self._exposition = Exposition(self._metrics, self._cache)
         self._plugins: list[Plugin] = []
-        # SOA serials start from the time of day, so that they do not go back when the server starts anew.
-        self._serial = int(time.time())  # noqa: TID251
 
     def draft(self, block: ServerBlock, faults: list[ConfigurationError]) -> _Draft:
         """Read the options of a block's plugins and make them, in chain order."""
@@ -146,7 +145,7 @@ class _Builder:
             servers=tuple(dict.fromkeys(map(server_label, self._listen_addresses(draft)))),
             block=draft.plugins,
             folder=folder,
-            serial=self._serial,
+            serial=self._lasting.serial,
         )
         plugin = module.make(options, context)
         above = draft.plugins[-1] if draft.plugins else None
@@ -172,15 +171,15 @@ class _Builder:
     def _store(self, source: ClusterSource, folder: Path) -> Store:
         paths = tuple(str(found_path(path, folder)) for path in source.manifests)
         located = ClusterSource(paths, source.api, source.selector, source.pods)
-        store = self._stores.get(located)
-        if store is None:
-            store = self._stores[located] = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
+        cluster = self._clusters.get(located) or self._known.get(located)
+        if cluster is None:
+            store = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
             store.subscribe(self._cache.drop)
             options = ManifestOptions(paths, self._settings.networks, source.selector or LabelSelector())
-            manifests = ManifestSource(options, store, _report)
-            self._sources.append(manifests)
-            self._exposition.sources[" ".join(paths)] = manifests
-        return store
+            cluster = Cluster(store, ManifestSource(options, store, _report))
+        self._clusters[located] = cluster
+        self._exposition.sources[" ".join(paths)] = cluster.source
+        return cluster.store
 
     def server(self, drafts: Sequence[_Draft]) -> Server:
         """Put the chains of each listening address together."""
@@ -199,29 +198,7 @@ class _Builder:
                 (label, str(zone), plugin) for chain in found for zone in chain.zones for plugin in chain.plugins
             ]
         resolvers = {listen_address: Resolver(found, self._metrics) for listen_address, found in chains.items()}
-        return Server(resolvers, self._plugins, self._sources, self._exposition, self._listeners)
-
-    def _listeners(self, address: ListenAddress, resolver: Resolver) -> tuple[UdpListener, TcpListener]:
-        """Sockets for one address, UDP and TCP."""
-        label = server_label(address)
-        family = 2 if ":" in address.host else 1
-
-        def responder(transport: Transport) -> Responder:
-            counters = self._metrics.responder(label, transport.value, family)
-            return Responder(resolver, transport, self._cache, counters, random.random, time.monotonic)
-
-        udp = UdpListener(address, responder(Transport.UDP), self._metrics.transport(label, "udp"))
-        try:
-            tcp = TcpListener(address, responder(Transport.TCP), self._metrics.transport(label, "tcp"))
-        except BaseException:
-            udp.close()
-            raise
-        return udp, tcp
-
-
-def server_label(address: ListenAddress) -> str:
-    """What metrics call a listening address, in CoreDNS's manner: ``dns://:53``, ``dns://127.0.0.1:1053``."""
-    return f"dns://:{address.port}" if address.is_wildcard else f"dns://{address}"
+        return Server(resolvers, self._plugins, self._clusters, self._exposition, self._lasting)
 
 
 def found_path(path: str, folder: Path) -> Path:

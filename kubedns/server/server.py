@@ -2,53 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from kubedns.cluster.sources.source import Source
+from kubedns.cluster.store import Store
 from kubedns.dns.names import Name
 from kubedns.errors import ListenError, ManifestError, NotServedError
+from kubedns.observe.metrics import Metrics
 from kubedns.observe.pages import Page
 from kubedns.plugins.health import Health
 from kubedns.plugins.kubernetes import Kubernetes
-from kubedns.plugins.plugin import Closing, Plugin, Serving, Starting, Stopping
+from kubedns.plugins.plugin import Closing, ClusterSource, Plugin, Serving, Starting, Stopping
 from kubedns.records.cluster_zone import ClusterZone
+from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.resolver import Resolver
 from kubedns.server.exposition import Exposition
+from kubedns.server.listening import Listener, listeners_on, responder_for
 from kubedns.transport.sockets import ListenAddress
-from kubedns.transport.tcp import TcpListener
-from kubedns.transport.udp import UdpListener
 
-Listener = UdpListener | TcpListener
-MakeListeners = Callable[[ListenAddress, Resolver], tuple[Listener, ...]]
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """What outlives a configuration: counters never go back, nor do serials, which start from ``serial``."""
+
+    metrics: Metrics
+    cache: AnswerCache
+    serial: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A store and the source that fills it."""
+
+    store: Store
+    source: Source
 
 
 class Server:
     """What a configuration describes.
 
-    ``resolvers`` by listening address; ``plugins`` of all server blocks; ``exposition``: what they all count.
+    ``resolvers`` by listening address; ``plugins`` of all server blocks; ``clusters`` that they answer from;
+    ``exposition``: what they all count; ``lasting``: what the next configuration takes over.
     """
 
     def __init__(
         self,
         resolvers: Mapping[ListenAddress, Resolver],
         plugins: Sequence[Plugin],
-        sources: Sequence[Source],
+        clusters: Mapping[ClusterSource, Cluster],
         exposition: Exposition,
-        make_listeners: MakeListeners,
+        lasting: Lasting,
     ) -> None:
         self.resolvers = resolvers
         self.plugins = plugins
-        self.sources = sources
+        self.clusters = clusters
+        self.sources = [cluster.source for cluster in clusters.values()]
         self.exposition = exposition
-        self._make_listeners = make_listeners
+        self.lasting = lasting
 
-    async def load(self) -> list[ManifestError]:
-        """Read every source once; what could not be used."""
-        return [fault for source in self.sources for fault in await source.load()]
+    async def load(self, loaded: Collection[Source] = ()) -> list[ManifestError]:
+        """Read every source once, but for those that are ``loaded``; what could not be used."""
+        return [fault for source in self.sources if source not in loaded for fault in await source.load()]
 
-    def listeners(self) -> list[Listener]:
-        """Bound sockets for every address, UDP and TCP; none is left behind if one cannot be had.
+    def listeners(self, taken: Collection[ListenAddress] = ()) -> list[Listener]:
+        """Bound sockets for every address that is not ``taken``, UDP and TCP; if one cannot be had, none is left.
 
         Raises:
             ListenError: an address cannot be listened on.
@@ -56,8 +75,10 @@ class Server:
         found: list[Listener] = []
         with ExitStack() as stack:
             for address, resolver in self.resolvers.items():
+                if address in taken:
+                    continue
                 try:
-                    made = self._make_listeners(address, resolver)
+                    made = listeners_on(address, resolver, self.lasting.metrics, self.lasting.cache)
                 except ListenError:
                     # Every address of a family is none where the machine does not speak it.
                     if address.host == "::" and len(self.resolvers) > 1 and not _speaks_ipv6():
@@ -68,6 +89,13 @@ class Server:
                 found += made
             stack.pop_all()
         return found
+
+    def take_over(self, listener: Listener) -> None:
+        """Have a listener of an address that is served here answer as this server does."""
+        resolver, lasting = self.resolvers[listener.address], self.lasting
+        listener.answer_by(
+            responder_for(listener.address, listener.transport, resolver, lasting.metrics, lasting.cache)
+        )
 
     def resolver_for(self, name: Name) -> Resolver:
         """The resolver that serves ``name``.

@@ -21,9 +21,12 @@ _TURN = 64
 _READ_OCTETS = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Shared:
-    """What the connections of one listener share; ``room`` is where octets are received, for as long as one call."""
+    """What the connections of one listener share; ``room`` is where octets are received, for as long as one call.
+
+    Another ``responder`` answers what is read from then on, on connections that are open too.
+    """
 
     responder: Responder
     limits: TcpLimits

@@ -39,6 +39,7 @@ class TcpListener:
         self, address: ListenAddress, responder: Responder, metrics: TransportMetrics, limits: TcpLimits | None = None
     ) -> None:
         self.address = address
+        self.transport = Transport.TCP
         self._metrics = metrics
         limits = limits or TcpLimits()
         self._shared = Shared(responder, limits, Driver(metrics))
@@ -51,6 +52,10 @@ class TcpListener:
 
     def __str__(self) -> str:
         return f"{self.address} (TCP)"
+
+    def answer_by(self, responder: Responder) -> None:
+        """Have ``responder`` answer what is read from now on; what is in flight is answered as it began."""
+        self._shared.responder = responder
 
     async def start(self) -> None:
         """Begin to take connections, those first that have waited since the socket was bound."""

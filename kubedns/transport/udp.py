@@ -39,6 +39,7 @@ class UdpListener:
 
     def __init__(self, address: ListenAddress, responder: Responder, metrics: TransportMetrics) -> None:
         self.address = address
+        self.transport = Transport.UDP
         self._responder = responder
         self._metrics = metrics
         self._driver = Driver(metrics)
@@ -51,6 +52,10 @@ class UdpListener:
 
     def __str__(self) -> str:
         return f"{self.address} (UDP)"
+
+    def answer_by(self, responder: Responder) -> None:
+        """Have ``responder`` answer what is read from now on; what is in flight is answered as it began."""
+        self._responder = responder
 
     async def start(self) -> None:
         """Begin to answer, what has waited in the socket's buffer first."""

@@ -34,7 +34,7 @@ def build(text: str, folder: Path) -> Server:
 
 FAULTS = {
     "unknown plugin": (".:1 {\n kubernets\n}", ["2: unknown plugin `kubernets`; did you mean `kubernetes`?"]),
-    "a plugin to come": (".:1 {\n reload\n}", ["2: plugin `reload` is CoreDNS's and not built here yet"]),
+    "a plugin to come": (".:1 {\n view\n}", ["2: plugin `view` is CoreDNS's and not built here yet"]),
     "a plugin of CoreDNS's alone": (
         ".:1 {\n etcd {\n  path /skydns\n }\n}",
         ["2: plugin `etcd` is CoreDNS's and not served here; keep the records in Kubernetes"],
