@@ -38,6 +38,7 @@ class Place(Enum):
     ARGUMENTS = "on the plugin's own line"
     ONE = "on a line of its block"
     REPEATED = "on any number of lines of its block"
+    OTHERS = "on every line of its block that begins with no option's word"
     IGNORED = "read over, with a warning"
 
 
@@ -80,6 +81,12 @@ def flag(*, help: str, word: str = "") -> bool:  # noqa: A002
 def repeated(shape: Shape[T], *, help: str, words: Sequence[str] = ()) -> tuple[T, ...]:  # noqa: A002
     """Any number of lines, in their order. ``words``: what they may begin with, where that is not the field's name."""
     declared: tuple[T, ...] = _declare(Place.REPEATED, tuple(words), shape, help, ())
+    return declared
+
+
+def others(shape: Shape[T], *, word: str, help: str) -> tuple[T, ...]:  # noqa: A002
+    """Every line that begins with no option's word, in their order. ``word``: what people call what it begins with."""
+    declared: tuple[T, ...] = _declare(Place.OTHERS, (word,), shape, help, ())
     return declared
 
 

@@ -45,8 +45,9 @@ class _Reading:
     def sort_lines(self) -> None:
         """Put each line to the option it belongs to."""
         by_word = {word: each for each in self._declared if each.place is not Place.ARGUMENTS for word in each.words}
+        others = next((each for each in self._declared if each.place is Place.OTHERS), None)
         for line in self._directive.block:
-            declared = by_word.get(line.word.text) or by_word.get(line.word.text.lower())
+            declared = by_word.get(line.word.text) or by_word.get(line.word.text.lower()) or others
             if declared is None:
                 self.faults.append(_unknown(line, self._plugin, by_word))
             elif line.has_block:
@@ -78,7 +79,7 @@ class _Reading:
             case Place.IGNORED:
                 self.warnings += [line.word.fault(f"{line.word.text} has no effect: {declared.help}") for line in lines]
                 return True
-            case Place.REPEATED:
+            case Place.REPEATED | Place.OTHERS:
                 return tuple([self._read(declared, line) for line in lines])
             case Place.ONE | Place.ARGUMENTS:
                 return self._read(declared, self._one(declared, lines))

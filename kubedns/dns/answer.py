@@ -70,6 +70,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
             self.rcode == Rcode.NOERROR and any(rrset.type == SOA.type for rrset in self.authority)
         )
 
+    def also_on(self, keys: Keys) -> Answer:
+        """The same, void too when any of ``keys`` changes: what was looked for there first might appear."""
+        return msgspec.structs.replace(self, depends_on=self.depends_on | keys)
+
 
 def data(rrsets: tuple[RRset, ...], depends_on: Keys, additional: tuple[RRset, ...] = ()) -> Answer:
     """Records, authoritative."""

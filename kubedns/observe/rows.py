@@ -53,10 +53,15 @@ TEMPLATE_RECORD_FAILURES = Metric(
     "coredns_template_rr_failures_total", (*_TEMPLATE, "section", "template"), "Templates that made no record."
 )
 DNS64_TRANSLATED = Metric("coredns_dns64_requests_translated_total", ("server",), "Answers with AAAA made of A.")
+HOSTS_ENTRIES = Metric("coredns_hosts_entries", (), "Names in the hosts file and the lines beside it.")
+HOSTS_RELOAD = Metric(
+    "coredns_hosts_reload_timestamp_seconds", (), "When the hosts file that is in force was written, in Unix time."
+)
 RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configurations that could not be taken over.")
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
-    RELOAD_FAILED, RELOAD_VERSION, SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,
+    HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
+    SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,
     TEMPLATE_RECORD_FAILURES, DNS64_TRANSLATED,
 )  # fmt: skip

@@ -80,8 +80,7 @@ class K8sExternal:
             return servfail(ErrorCode.OTHER, "k8s_external: the server block has no kubernetes line")
         answer = zones.answer(query.question, query.trace)
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
-            later = await next_plugin(query)
-            return msgspec.structs.replace(later, depends_on=later.depends_on | answer.depends_on)
+            return (await next_plugin(query)).also_on(answer.depends_on)
         return msgspec.structs.replace(answer, plugin=self.word)
 
     def _zones(self) -> ExternalZones | None:

@@ -189,8 +189,7 @@ class Kubernetes:
         answer = self.zone.answer(query.question, query.trace)
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             query.trace.step(self.word, "the name is missing and falls through")
-            later = await next_plugin(query)
-            return msgspec.structs.replace(later, depends_on=later.depends_on | answer.depends_on)
+            return (await next_plugin(query)).also_on(answer.depends_on)
         return msgspec.structs.replace(answer, plugin=self.word)
 
     def is_ready(self) -> bool:

@@ -71,7 +71,6 @@ LATER = frozenset(
         "chaos",
         "erratic",
         "file",
-        "hosts",
         "local",
         "nsid",
         "secondary",

@@ -1,0 +1,1 @@
+"""Static zones: answers from files."""
