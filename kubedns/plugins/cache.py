@@ -230,7 +230,7 @@ class Cache:
 
     def _seconds(self, name: Name, answer: Answer) -> float:
         """How long the answer is kept; 0: not. What depends on the cluster is void by a change and not by its age."""
-        if not answer.recursion_available or answer.depends_on:
+        if not answer.recursion_available or answer.depends_on or answer.varies_by_client:
             return 0
         if answer.rcode == Rcode.SERVFAIL:
             return self._options.servfail

@@ -67,7 +67,6 @@ CHAIN = (
 LATER = frozenset(
     (
         "auto",
-        "autopath",
         "chaos",
         "erratic",
         "file",

@@ -1,9 +1,10 @@
-"""resolv.conf: the name servers that it names. Pure: text in, addresses out (resolv.conf(5))."""
+"""resolv.conf: the name servers and the search list that it names. Pure (resolv.conf(5))."""
 
 from __future__ import annotations
 
 import ipaddress
 
+from kubedns.dns.names import BadNameError, Name, parse_name
 from kubedns.upstream.exchange import UpstreamAddress
 
 
@@ -18,3 +19,19 @@ def name_servers(text: str) -> tuple[UpstreamAddress, ...]:
             except ValueError:
                 continue
     return tuple(found)
+
+
+def search_domains(text: str) -> tuple[Name, ...]:
+    """The domains of the last ``search`` or ``domain`` line, in their order; what is no name is left out."""
+    words: list[str] = []
+    for line in text.splitlines():
+        found = line.split("#")[0].split(";")[0].split()
+        if found and found[0] in ("search", "domain"):
+            words = found[1:]
+    domains = []
+    for word in words:
+        try:
+            domains.append(parse_name(word if word.endswith(".") else f"{word}."))
+        except BadNameError:
+            continue
+    return tuple(domains)

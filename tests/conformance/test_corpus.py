@@ -24,6 +24,7 @@ PROFILES = (
     "noendpoints",
     "upstream",
     "external",
+    "autopath",
 )
 CASES = {
     "default": 379,
@@ -36,6 +37,7 @@ CASES = {
     "noendpoints": 5,
     "upstream": 21,
     "external": 12,
+    "autopath": 7,
 }
 """How many cases each profile has, so that none can go missing."""
 
@@ -63,7 +65,7 @@ def run(script: str, *arguments: str) -> str:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_case_of_a_profile_passes(profile: str, server: Running, ports: dict[str, int]) -> None:
-    outside = ("--serve-upstream", f"127.0.0.1:{ports['outside']}") if profile == "upstream" else ()
+    outside = ("--serve-upstream", f"127.0.0.1:{ports['outside']}") if profile in ("upstream", "autopath") else ()
     cases = str(HERE / "cases.yaml")
     output = run("run.py", "--port", str(ports[profile]), "--profile", profile, *outside, cases)
     assert f"{CASES[profile]} passed, 0 failed" in output
