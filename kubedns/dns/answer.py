@@ -35,6 +35,11 @@ class Rcode(IntEnum):
     BADVERS = 16
 
 
+def rcode_name(code: int) -> str:
+    """The name of a response code, for people; of those without one the number."""
+    return Rcode(code).name if code in Rcode._value2member_map_ else str(code)
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What was found for a question.
 

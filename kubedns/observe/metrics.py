@@ -189,6 +189,10 @@ class Metrics:
             found[labels] = Histogram(row.bounds)
         return found[labels]
 
+    def show(self, row: Distribution, histogram: Histogram, *labels: str) -> None:
+        """Report ``histogram`` under ``row`` and ``labels`` too: one thing that goes by two names."""
+        self.histograms.setdefault(row, {})[labels] = histogram
+
     def transport(self, server: str, proto: str) -> TransportMetrics:
         """New counters for one listener's troubles."""
         counters = TransportMetrics(server, proto)

@@ -57,11 +57,37 @@ HOSTS_ENTRIES = Metric("coredns_hosts_entries", (), "Names in the hosts file and
 HOSTS_RELOAD = Metric(
     "coredns_hosts_reload_timestamp_seconds", (), "When the hosts file that is in force was written, in Unix time."
 )
+_TO = ("to",)
+_PROXY = ("proxy_name", "to")
+FORWARD_REQUESTS = Metric("coredns_forward_requests_total", _TO, "Questions that went to an upstream.")
+FORWARD_RESPONSES = Metric("coredns_forward_responses_total", (*_TO, "rcode"), "Replies that an upstream gave.")
+FORWARD_DURATION = Distribution(
+    "coredns_forward_request_duration_seconds", (*_TO, "rcode"), "Time from question to reply of an upstream."
+)
+FORWARD_PROBE_FAILURES = Metric("coredns_forward_healthcheck_failures_total", _TO, "Probes that went unanswered.")
+FORWARD_BROKEN = Metric(
+    "coredns_forward_healthcheck_broken_total", (), "Questions that found every upstream of a line down."
+)
+FORWARD_REJECTS = Metric(
+    "coredns_forward_max_concurrent_rejects_total", (), "Questions refused because max_concurrent were under way."
+)
+PROXY_DURATION = Distribution(
+    "coredns_proxy_request_duration_seconds", (*_PROXY, "rcode"), "Time from question to reply of an upstream."
+)
+PROXY_PROBE_FAILURES = Metric("coredns_proxy_healthcheck_failures_total", _PROXY, "Probes that went unanswered.")
+PROXY_HITS = Metric(
+    "coredns_proxy_conn_cache_hits_total", (*_PROXY, "proto"), "Questions that went over a kept connection."
+)
+PROXY_MISSES = Metric(
+    "coredns_proxy_conn_cache_misses_total", (*_PROXY, "proto"), "Questions that needed a new connection."
+)
 RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configurations that could not be taken over.")
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
     HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
+    FORWARD_REQUESTS, FORWARD_RESPONSES, FORWARD_DURATION, FORWARD_PROBE_FAILURES, FORWARD_BROKEN, FORWARD_REJECTS,
+    PROXY_DURATION, PROXY_PROBE_FAILURES, PROXY_HITS, PROXY_MISSES,
     SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,
     TEMPLATE_RECORD_FAILURES, DNS64_TRANSLATED,
 )  # fmt: skip

@@ -6,18 +6,28 @@ Syntax::
         except NAMES...
         policy random|round_robin|sequential
         max_fails NUMBER
-        health_check DURATION
+        health_check DURATION [no_rec] [domain NAME]
         max_concurrent NUMBER
+        max_connect_attempts NUMBER
         prefer_udp
         force_tcp
         expire DURATION
+        max_idle_conns NUMBER
+        tls [[CERT KEY] CA]
+        tls_servername NAME
+        next RCODE...
+        next_on_nodata
+        failover RCODE...
         failfast_all_unhealthy_upstreams
     }
 
-TO is an address, an address with a port, or a file in the form of resolv.conf, read once; at most 15 upstreams. Each
-query has a port and an ID of its own; a reply that is not to it is waited past. SERVFAIL, REFUSED or silence of one
-upstream sends the query to the next, within 3.8 s in all; NXDOMAIN is an answer. More than ``max_concurrent`` questions
-under way are REFUSED.
+TO is an address, an address with a port, ``tls://ADDRESS``, ``tls://ADDRESS%NAME:PORT`` with the name that its
+certificate must have, or a file in the form of resolv.conf, read once; at most 15 upstreams. Each query has a port and
+an ID of its own; a reply that is not to it is waited past. TCP and TLS connections are kept for ``expire`` (10 s) after
+their last use, and several questions share one. SERVFAIL, REFUSED or silence of one upstream sends the query to the
+next, within 3.8 s in all; so do the codes of ``failover``; NXDOMAIN is an answer otherwise. ``next`` and
+``next_on_nodata`` send the query to the server block's next ``forward``. More than ``max_concurrent`` questions under
+way are REFUSED.
 
 Example::
 
@@ -27,95 +37,50 @@ Example::
             policy sequential
             max_concurrent 1000
         }
+        forward . tls://192.0.2.3 {
+            tls_servername dns.example.net
+        }
     }
 """
 
 from __future__ import annotations
 
-import ipaddress
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from kubedns.corefile.blocks import Directive, Word
-from kubedns.corefile.labels import read_label
 from kubedns.corefile.options import PluginOptions, arguments, flag, option
-from kubedns.corefile.shapes import Shape, Zones, unfit
-from kubedns.corefile.values import Choice, Count, Duration
+from kubedns.corefile.shapes import Many, Zones
+from kubedns.corefile.values import Choice, Count, Duration, Text
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query, Transport
-from kubedns.plugins.plugin import Context, Next
+from kubedns.errors import ConfigurationError
+from kubedns.observe.rows import FORWARD_BROKEN, FORWARD_REJECTS
+from kubedns.plugins.forward_reading import Probing, ProbingWords, RcodeWord, Route, RouteWords, TlsWords
+from kubedns.plugins.plugin import Context, Next, Plugin
+from kubedns.upstream.counters import ForwardCounters
 from kubedns.upstream.exchange import UpstreamAddress
-from kubedns.upstream.forwarder import Forwarder
+from kubedns.upstream.forwarder import Attempts, Forwarder
+from kubedns.upstream.health import HealthRules
 from kubedns.upstream.policy import Order, Policy
-from kubedns.upstream.resolvconf import name_servers
-from kubedns.upstream.upstream import Health, Upstream
+from kubedns.upstream.pool import MAX_CONNECTIONS, PoolLimits
+from kubedns.upstream.tls import TlsFiles, client_context
+from kubedns.upstream.upstream import Manner, Upstream
 
-MAX_UPSTREAMS = 15
-_REMEDY = "write it like 192.0.2.1, 192.0.2.1:53 or [2001:db8::1]:53"
 _BUSY = Answer(
     rcode=Rcode.REFUSED,
     authoritative=False,
+    recursion_available=True,
     lifetime_seconds=0,
-    extended_error=ExtendedError(ErrorCode.OTHER, "too many questions wait for upstreams"),
+    extended_error=ExtendedError(ErrorCode.OTHER, "max_concurrent questions wait for upstreams"),
+    plugin="forward",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Names at or below ``zone`` are asked of ``upstreams``; ``place``: the line that says so."""
-
-    zone: Name
-    upstreams: tuple[UpstreamAddress, ...]
-    place: str = ""
-
-
-class RouteWords(Shape[Route]):
-    """``FROM TO...``."""
-
-    syntax = "FROM TO..."
-
-    def read(self, line: Directive) -> Route:
-        """The zone and its upstreams, those of files among them."""
-        words = self.words(line, 2)
-        upstreams = tuple(dict.fromkeys(address for word in words[1:] for address in _upstreams(word)))
-        if len(upstreams) > MAX_UPSTREAMS:
-            raise line.word.fault(f"{len(upstreams)} upstreams", f"at most {MAX_UPSTREAMS} are asked")
-        (zone,) = read_label(words[0])
-        return Route(zone.zone, upstreams, str(line.word.location))
-
-
-def _upstreams(word: Word) -> Sequence[UpstreamAddress]:
-    if "://" in word.text and not word.text.startswith("dns://"):
-        raise unfit(word, "a transport that is not spoken to upstreams", "use an address, or dns://ADDRESS")
-    text = word.text.removeprefix("dns://")
-    path = Path(text)
-    if path.is_file():
-        found = name_servers(path.read_text(errors="replace"))
-        if not found:
-            raise unfit(word, "a file without nameserver lines")
-        return found
-    host, port = _split(text)
-    try:
-        return (UpstreamAddress(str(ipaddress.ip_address(host)), int(port)),)
-    except ValueError as error:
-        raise unfit(word, "no address and no file", _REMEDY) from error
-
-
-def _split(text: str) -> tuple[str, str]:
-    """Host and port of ``1.2.3.4``, ``1.2.3.4:53``, ``::1`` and ``[::1]:53``."""
-    if text.startswith("["):
-        host, _, rest = text[1:].partition("]")
-        return host, rest.removeprefix(":") or "53"
-    if text.count(":") == 1:
-        host, _, port = text.partition(":")
-        return host, port
-    return text, "53"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,50 +91,132 @@ class Options(PluginOptions):
     excepted: tuple[Name, ...] = option(Zones(1), default=(), word="except", help="names that are not forwarded")
     policy: Policy = option(Choice(Policy), default=Policy.RANDOM, help="which upstream is asked first")
     max_fails: int = option(Count(), default=2, help="failures in a row after which an upstream is down; 0: never")
-    health_check: float = option(
-        Duration(at_least=0.001), default=0.5, help="time between probes of an upstream that failed"
-    )
+    health_check: Probing = option(ProbingWords(), default=Probing(), help="how an upstream that failed is probed")
     max_concurrent: int = option(Count(), default=0, help="questions under way at once; 0: as many as come")
+    max_connect_attempts: int = option(Count(), default=0, help="upstreams asked for one query; 0: all")
     prefer_udp: bool = flag(help="ask over UDP what clients ask over TCP")
     force_tcp: bool = flag(help="ask everything over TCP")
-    expire: float = option(Duration(), default=10.0, help="read for CoreDNS's files: no connection is kept")
+    expire: float = option(Duration(at_least=0.001), default=10.0, help="how long a connection is kept unused")
+    max_idle_conns: int = option(Count(), default=0, help="connections kept to each upstream; 0: 16")
+    tls: TlsFiles = option(TlsWords(), default=TlsFiles(), help="whom tls:// upstreams are checked by, and who we are")
+    tls_servername: str = option(Text(syntax="NAME"), default="", help="the name in tls:// upstreams' certificates")
+    next_on: tuple[Rcode, ...] = option(
+        Many(RcodeWord(), 1), default=(), word="next", help="answers after which the next forward is asked"
+    )
+    next_on_nodata: bool = flag(help="ask the next forward if there is no record")
+    failover: tuple[Rcode, ...] = option(
+        Many(RcodeWord(), 1), default=(), help="answers, besides SERVFAIL and REFUSED, that another upstream may better"
+    )
     failfast: bool = flag(word="failfast_all_unhealthy_upstreams", help="ask nobody while every upstream is down")
 
 
 class Forward:
-    """Sends what is at or below ``zone`` and not ``excepted`` to the forwarder."""
+    """Sends what is at or below ``zone`` and not excepted to the forwarder. ``block``: the server block's plugins."""
 
     word = "forward"
 
-    def __init__(self, options: Options, forwarder: Forwarder) -> None:
+    def __init__(
+        self, options: Options, forwarder: Forwarder, rejected: Callable[[], None], block: Sequence[Plugin]
+    ) -> None:
         self.zone = options.route.zone
         self.upstreams = forwarder.upstreams
         self._options = options
         self._forwarder = forwarder
+        self._rejected = rejected
+        self._block = block
+
+    def takes(self, name: Name) -> bool:
+        """Whether ``name`` is asked of these upstreams."""
+        return name.is_at_or_below(self.zone) and not name.is_within(self._options.excepted)
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """The upstreams' answer; another zone's name goes on."""
         options = self._options
         name = query.question.name
-        if not name.is_at_or_below(self.zone) or name.is_within(options.excepted):
+        if not self.takes(name):
             return await next_plugin(query)
         if options.max_concurrent and self._forwarder.under_way >= options.max_concurrent:
+            self._rejected()
             return _BUSY
         if query.trace.active:
             query.trace.step(self.word, f"asks {', '.join(map(str, options.route.upstreams))}")
         over_tcp = query.client.transport is Transport.TCP and not options.prefer_udp
         answer = await self._forwarder.answer(query, over_tcp)
+        if self._is_for_the_next(answer) and self._has_next(name):
+            return await next_plugin(query)
         return msgspec.structs.replace(answer, plugin=self.word)
 
     def close(self) -> None:
-        """Probe the upstreams no more."""
+        """Probe the upstreams no more, and end the kept connections."""
         for upstream in self.upstreams:
             upstream.close()
 
+    def _is_for_the_next(self, answer: Answer) -> bool:
+        options = self._options
+        if options.next_on_nodata and answer.rcode == Rcode.NOERROR and not answer.answer:
+            return True
+        return answer.rcode in options.next_on
+
+    def _has_next(self, name: Name) -> bool:
+        below = self._block[self._block.index(self) + 1 :]
+        return any(isinstance(plugin, Forward) and plugin.takes(name) for plugin in below)
+
 
 def make(options: Options, context: Context) -> Forward:
-    """The plugin."""
-    health = Health(options.max_fails, options.health_check)
-    route = options.route
-    upstreams = [Upstream(address, health, options.force_tcp, route.place) for address in route.upstreams]
-    return Forward(options, Forwarder(upstreams, Order(options.policy, random.random), options.failfast))
+    """The plugin.
+
+    Raises:
+        ConfigurationError: certificates cannot be used, or their names are told twice.
+    """
+    manner = Manner(
+        HealthRules(
+            options.max_fails,
+            options.health_check.seconds,
+            options.health_check.domain,
+            options.health_check.recursion_desired,
+        ),
+        options.force_tcp,
+        PoolLimits(connections=options.max_idle_conns or MAX_CONNECTIONS, idle_seconds=options.expire),
+    )
+    addresses = _named(options)
+    if any(address.over_tls for address in addresses):
+        manner = replace(manner, tls=_tls(options, context.folder))
+    upstreams = [Upstream(address, manner, options.route.place, _counters(address, context)) for address in addresses]
+    forwarder = Forwarder(
+        upstreams,
+        Order(options.policy, random.random),
+        Attempts(frozenset(options.failover), options.max_connect_attempts, options.failfast),
+        all_down=context.metrics.cell(FORWARD_BROKEN).add,
+    )
+    return Forward(options, forwarder, context.metrics.cell(FORWARD_REJECTS).add, context.block)
+
+
+def _counters(address: UpstreamAddress, context: Context) -> ForwardCounters:
+    return ForwardCounters(context.metrics, str(address), "tcp-tls" if address.over_tls else "tcp")
+
+
+def _named(options: Options) -> Sequence[UpstreamAddress]:
+    """The upstreams, each over TLS with the name that its certificate must have."""
+    upstreams = options.route.upstreams
+    if not options.tls_servername:
+        return upstreams
+    if any(address.server_name for address in upstreams):
+        raise ConfigurationError(
+            "forward: tls_servername, and a name of its own after %",
+            remedy=f"keep one of them at {options.route.place}",
+        )
+    return [replace(each, server_name=options.tls_servername) if each.over_tls else each for each in upstreams]
+
+
+def _tls(options: Options, folder: Path) -> ssl.SSLContext:
+    named = (options.tls.authority, options.tls.certificate, options.tls.key)
+    files = TlsFiles(*(None if path is None else folder / path for path in named))
+    try:
+        return client_context(files)
+    except OSError as error:
+        shown = ", ".join(str(path) for path in named if path is not None)
+        raise ConfigurationError(
+            f"forward tls: {shown}: {error.strerror or error}",
+            location=options.route.location,
+            remedy="name files in PEM that can be read, the key being that of the certificate",
+        ) from error

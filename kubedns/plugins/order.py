@@ -58,6 +58,7 @@ CHAIN = (
     Row("secondary", once=False),
     Row("loop"),
     Row("forward", once=False),
+    Row("proxy", once=False),
     Row("erratic"),
     Row("whoami"),
     Row("view"),

@@ -1,4 +1,4 @@
-"""One query to one server: over UDP from a port of its own, over TCP where the reply is cut or UDP is under attack.
+"""What is asked of a server, what counts as its reply, and one query over UDP from a port of its own.
 
 A reply counts only if it comes from the address asked, with our ID and our question octet for octet; everything else is
 noted and waited past (RFC 5452 §9). The socket is connected and new for each query, so its port is the kernel's choice.
@@ -21,90 +21,97 @@ _BAD_REPLIES = 20
 
 @dataclass(frozen=True, slots=True)
 class UpstreamAddress:
-    """A server that is asked."""
+    """A server that is asked. ``server_name``: whom its certificate must name; empty: its address."""
 
     host: str
     port: int = 53
+    over_tls: bool = False
+    server_name: str = ""
 
     def __str__(self) -> str:
-        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        where = f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+        return f"tls://{where}" if self.over_tls else where
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked: the question section, and the two of the client's flags that change the answer.
 
-    ``edns``: whether an OPT goes with it, which some old servers do not bear.
+    ``edns``: whether an OPT goes with it, which some old servers do not bear. ``recursion_desired``: as in the flag RD.
     """
 
     question: bytes
     dnssec_ok: bool = False
     checking_disabled: bool = False
     edns: bool = True
+    recursion_desired: bool = True
+
+    def query(self, ident: int) -> bytes:
+        """The message that asks it."""
+        octets = query_octets(ident, self.question, self.dnssec_ok, self.checking_disabled, self.edns)
+        return octets if self.recursion_desired else bytes((*octets[:2], octets[2] & 0xFE)) + octets[3:]
+
+    def reply(self, octets: bytes) -> Reply | None:
+        """The reply in ``octets``, whose ID is ours; None if it is to anything else, or cannot be read."""
+        try:
+            reply = read_reply(octets)
+        except UnreadableReplyError:
+            return None
+        is_formerr = reply.rcode == Rcode.FORMERR and not reply.question
+        return reply if is_formerr or reply.question == self.question else None
 
 
 class UpstreamError(Exception):
     """No usable reply; ``str()`` says why."""
 
 
-async def ask(address: UpstreamAddress, asked: Asked, over_tcp: bool) -> Reply:
-    """The server's reply, whole. How long it may take is the caller's to decide.
+async def ask_over_udp(address: UpstreamAddress, asked: Asked) -> Reply | None:
+    """The server's reply over UDP, however long it takes; None after too many that are none.
 
     Raises:
-        UpstreamError: the server cannot be reached, or says what cannot be read.
+        OSError: the server cannot be reached.
     """
-    try:
-        if not over_tcp:
-            reply = await _ask_udp(address, asked)
-            if reply is not None and not reply.truncated:
-                return reply
-        return await _ask_tcp(address, asked)
-    except (OSError, EOFError) as error:
-        raise UpstreamError(f"{address}: {error}") from error
-
-
-async def _ask_udp(address: UpstreamAddress, asked: Asked) -> Reply | None:
-    """The reply over UDP; None after too many that are none."""
-    loop = asyncio.get_running_loop()
     ident = secrets.randbits(16)
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    loop = asyncio.get_running_loop()
     with socket.socket(family, socket.SOCK_DGRAM) as asking:
         asking.setblocking(False)
         asking.connect((address.host, address.port))
-        await loop.sock_sendall(asking, _query(ident, asked))
-        for _ in range(_BAD_REPLIES):
-            reply = _matching(await loop.sock_recv(asking, _DATAGRAM_OCTETS), ident, asked)
-            if reply is not None:
-                return reply
-    return None
+        asking.send(asked.query(ident))
+        arrival = _Arrival(asking, ident, asked, loop.create_future())
+        loop.add_reader(asking, arrival.look)
+        try:
+            return await arrival.reply
+        finally:
+            loop.remove_reader(asking)
 
 
-async def _ask_tcp(address: UpstreamAddress, asked: Asked) -> Reply:
-    ident = secrets.randbits(16)
-    reader, writer = await asyncio.open_connection(address.host, address.port)
-    try:
-        query = _query(ident, asked)
-        writer.write(len(query).to_bytes(2) + query)
-        length = int.from_bytes(await reader.readexactly(2))
-        reply = _matching(await reader.readexactly(length), ident, asked)
-    finally:
-        writer.close()
-    if reply is None:
-        raise UpstreamError(f"{address}: the reply over TCP is not to what was asked")
-    return reply
+class _Arrival:
+    """Looks at what arrives at a socket until the reply is there."""
 
+    __slots__ = ("_asked", "_bad", "_ident", "_socket", "reply")
 
-def _query(ident: int, asked: Asked) -> bytes:
-    return query_octets(ident, asked.question, asked.dnssec_ok, asked.checking_disabled, asked.edns)
+    def __init__(self, asking: socket.socket, ident: int, asked: Asked, reply: asyncio.Future[Reply | None]) -> None:
+        self._socket = asking
+        self._ident = ident.to_bytes(2)
+        self._asked = asked
+        self._bad = 0
+        self.reply = reply
 
-
-def _matching(octets: bytes, ident: int, asked: Asked) -> Reply | None:
-    """The reply, if it is to our query."""
-    if octets[:2] != ident.to_bytes(2):
-        return None
-    try:
-        reply = read_reply(octets)
-    except UnreadableReplyError:
-        return None
-    is_formerr = reply.rcode == Rcode.FORMERR and not reply.question
-    return reply if is_formerr or reply.question == asked.question else None
+    def look(self) -> None:
+        """A datagram, or an error, is there."""
+        if self.reply.done():
+            return
+        try:
+            octets = self._socket.recv(_DATAGRAM_OCTETS)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self.reply.set_exception(error)
+            return
+        reply = self._asked.reply(octets) if octets[:2] == self._ident else None
+        if reply is None:
+            self._bad += 1
+            if self._bad < _BAD_REPLIES:
+                return
+        self.reply.set_result(reply)

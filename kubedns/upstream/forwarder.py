@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 import msgspec
 
-from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.answer import Answer, Rcode, rcode_name
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Labels, Name
 from kubedns.dns.question import Query, Question
@@ -34,16 +34,38 @@ class Patience:
     each: float = 2.0
 
 
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """``failover``: answers that another upstream may better. ``most``: upstreams asked for one query; 0: all.
+
+    ``fails_fast``: whether nobody is asked while all are down.
+    """
+
+    failover: frozenset[Rcode] = frozenset()
+    most: int = 0
+    fails_fast: bool = False
+
+
+def _nobody_is_told() -> None:
+    pass
+
+
 class Forwarder:
-    """Asks ``upstreams`` in the ``order``. ``fails_fast``: whether nobody is asked while all are down."""
+    """Asks ``upstreams`` in the ``order``; ``all_down`` is called for each question that finds none well."""
 
     def __init__(
-        self, upstreams: Sequence[Upstream], order: Order, fails_fast: bool = False, patience: Patience | None = None
+        self,
+        upstreams: Sequence[Upstream],
+        order: Order,
+        attempts: Attempts | None = None,
+        patience: Patience | None = None,
+        all_down: Callable[[], None] = _nobody_is_told,
     ) -> None:
         self.upstreams = upstreams
         self._order = order
-        self._fails_fast = fails_fast
+        self._attempts = attempts or Attempts()
         self._patience = patience or Patience()
+        self._all_down = all_down
         self._under_way: dict[_Key, asyncio.Task[Answer]] = {}
 
     @property
@@ -79,9 +101,11 @@ class Forwarder:
             except UpstreamError as error:
                 reason = str(error)
                 continue
-            if last.rcode in _ANSWERS:
+            if last.rcode in _ANSWERS and last.rcode not in self._attempts.failover:
                 return answer_of(question, last)
-            reason = f"{upstream.address} says {_rcode_name(last.rcode)}"
+            reason = f"{upstream.address} says {rcode_name(last.rcode)}"
+        if last is not None and last.rcode in _ANSWERS:
+            return answer_of(question, last)
         refused = last is not None and last.rcode == Rcode.REFUSED
         return Answer(
             rcode=Rcode.REFUSED if refused else Rcode.SERVFAIL,
@@ -92,12 +116,13 @@ class Forwarder:
         )
 
     def _candidates(self) -> list[Upstream]:
-        """The upstreams that are well, in order, then those that are down: one of them may be well by now."""
+        """The upstreams that are well, in order; if there are none, all: one of them may be well by now."""
         ordered = self._order.arrange([upstream for upstream in self.upstreams if not upstream.is_off])
         well = [upstream for upstream in ordered if not upstream.is_down]
-        if well or self._fails_fast:
-            return well
-        return ordered
+        if not well:
+            self._all_down()
+            well = [] if self._attempts.fails_fast else ordered
+        return well[: self._attempts.most] if self._attempts.most else well
 
 
 def answer_of(question: Question, reply: Reply) -> Answer:
@@ -144,7 +169,3 @@ def _chain(question: Question, rrsets: Sequence[RRset]) -> tuple[tuple[RRset, ..
             break
         name = target.target
     return tuple(chain), name
-
-
-def _rcode_name(code: int) -> str:
-    return Rcode(code).name if code in Rcode._value2member_map_ else str(code)

@@ -1,48 +1,46 @@
-"""An upstream: one server that is asked, what is known of its health, and the probe that finds it well again."""
+"""An upstream: one server that is asked, over the transport that fits, with its health and its counters."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from dataclasses import dataclass, replace
+import ssl
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 
 from kubedns.dns.answer import Rcode
-from kubedns.dns.names import ROOT
-from kubedns.dns.question import Question
-from kubedns.dns.rdata import RecordType
-from kubedns.dns.reply import Reply, question_octets
-from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError, ask
+from kubedns.dns.reply import Reply
+from kubedns.upstream.counters import NO_COUNTERS, UpstreamCounters
+from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError, ask_over_udp
+from kubedns.upstream.health import Health, HealthRules
+from kubedns.upstream.pool import Pool, PoolLimits
 
-_log = logging.getLogger("plugin/forward")
-_PROBE = Asked(question_octets(Question(ROOT, RecordType.NS)))
-_PROBE_SECONDS = 1.0
+_NO_EDNS = (Rcode.FORMERR, Rcode.NOTIMP)
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """``max_fails``: failures in a row after which an upstream counts as down; 0: never.
+class Manner:
+    """How a server is asked. ``force_tcp``: never over UDP. ``tls``: what TLS connections are made with."""
 
-    ``probe_seconds``: how long between probes of one that failed.
-    """
-
-    max_fails: int = 2
-    probe_seconds: float = 0.5
+    health: HealthRules = field(default_factory=HealthRules)
+    force_tcp: bool = False
+    limits: PoolLimits = field(default_factory=PoolLimits)
+    tls: ssl.SSLContext | None = None
 
 
 class Upstream:
-    """One server. It is probed from its first failure until it answers again, so it recovers without traffic.
+    """One server. ``place``: the file and line that name it, for people. ``is_off``: switched off for good."""
 
-    ``place``: the file and line that name it, for people. ``is_off``: switched off for good.
-    """
-
-    def __init__(self, address: UpstreamAddress, health: Health, force_tcp: bool = False, place: str = "") -> None:
+    def __init__(
+        self, address: UpstreamAddress, manner: Manner, place: str = "", counters: UpstreamCounters = NO_COUNTERS
+    ) -> None:
         self.address = address
-        self._health = health
-        self._force_tcp = force_tcp
-        self._fails = 0
-        self._bears_edns = True
-        self._probing: asyncio.Task[None] | None = None
+        self._manner = manner
         self._place = place
+        self._counters = counters
+        self._bears_edns = True
+        tls = manner.tls if address.over_tls else None
+        self._pool = Pool(address, tls, manner.limits, counters.took_connection)
+        self._health = Health(str(self), manner.health, self._probe, counters.probe_failed)
         self.is_off = False
 
     def __str__(self) -> str:
@@ -56,7 +54,7 @@ class Upstream:
     @property
     def is_down(self) -> bool:
         """Whether it failed so often that others go first."""
-        return 0 < self._health.max_fails <= self._fails
+        return self._health.is_down
 
     async def ask(self, asked: Asked, over_tcp: bool, seconds: float) -> Reply:
         """Its reply, within ``seconds``.
@@ -64,51 +62,48 @@ class Upstream:
         Raises:
             UpstreamError: none came, or none that can be used.
         """
+        begun = perf_counter()
+        self._counters.asked()
         try:
-            reply = await asyncio.wait_for(self._ask(asked, over_tcp or self._force_tcp), seconds)
+            async with asyncio.timeout(seconds):
+                reply = await self._ask(asked, over_tcp)
         except TimeoutError as error:
-            self._failed()
+            self._health.failed()
             raise UpstreamError(f"{self.address}: no reply within {seconds:.1f} s") from error
         except UpstreamError:
-            self._failed()
+            self._health.failed()
             raise
-        self._works()
+        self._health.works()
+        self._counters.replied(reply.rcode, perf_counter() - begun)
         return reply
 
     def close(self) -> None:
-        """Probe no more."""
-        if self._probing is not None:
-            self._probing.cancel()
+        """Probe no more, and end the kept connections."""
+        self._health.close()
+        self._pool.close()
 
     async def _ask(self, asked: Asked, over_tcp: bool) -> Reply:
         if not self._bears_edns:
-            return await ask(self.address, replace(asked, edns=False), over_tcp)
-        reply = await ask(self.address, asked, over_tcp)
-        if reply.rcode not in (Rcode.FORMERR, Rcode.NOTIMP):
+            return await self._exchange(replace(asked, edns=False), over_tcp)
+        reply = await self._exchange(asked, over_tcp)
+        if reply.rcode not in _NO_EDNS:
             return reply
         # A server from before EDNS says so, or knows no better (RFC 6891 §7).
-        plain = await ask(self.address, replace(asked, edns=False), over_tcp)
-        self._bears_edns = plain.rcode in (Rcode.FORMERR, Rcode.NOTIMP)
+        plain = await self._exchange(replace(asked, edns=False), over_tcp)
+        self._bears_edns = plain.rcode in _NO_EDNS
         return plain
 
-    def _failed(self) -> None:
-        self._fails += 1
-        if self._health.max_fails and self._fails == self._health.max_fails:
-            _log.warning("%s does not answer; others go first until it does", self)
-        if self._health.max_fails and self._probing is None:
-            self._probing = asyncio.get_running_loop().create_task(self._probe())
-
-    def _works(self) -> None:
-        if self.is_down:
-            _log.warning("%s answers again", self)
-        self._fails = 0
-
-    async def _probe(self) -> None:
-        while self._fails:
-            await asyncio.sleep(self._health.probe_seconds)
+    async def _exchange(self, asked: Asked, over_tcp: bool) -> Reply:
+        """The reply, whole: a truncated one is asked for once more, over TCP."""
+        address = self.address
+        if not (over_tcp or self._manner.force_tcp or address.over_tls):
             try:
-                await asyncio.wait_for(ask(self.address, _PROBE, self._force_tcp), _PROBE_SECONDS)
-            except (UpstreamError, TimeoutError):
-                continue
-            self._works()
-        self._probing = None
+                reply = await ask_over_udp(address, asked)
+            except OSError as error:
+                raise UpstreamError(f"{address}: {error}") from error
+            if reply is not None and not reply.truncated:
+                return reply
+        return await self._pool.ask(asked)
+
+    async def _probe(self, asked: Asked) -> None:
+        await self._exchange(asked, over_tcp=False)

@@ -17,6 +17,7 @@ from tests.house.tree import PACKAGE
 
 NO_WORDS = {
     "__init__",
+    "forward_reading",
     "networks",
     "order",
     "pages",

@@ -1,11 +1,28 @@
+"""forward and proxy: their words, whom they ask, what is counted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
 from pathlib import Path
 
 import pytest
 
 from kubedns.corefile.blocks import Directive, Word
+from kubedns.corefile.parser import parse_corefile
 from kubedns.corefile.read_options import read_options
+from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.names import parse_name
 from kubedns.errors import ConfigurationErrors, Location
 from kubedns.plugins.forward import Options
+from kubedns.plugins.forward_reading import Probing
+from kubedns.server.build import Settings, build_server
+from kubedns.server.files import DiskFiles
+from kubedns.server.server import Server
+from kubedns.upstream.tls import TlsFiles
+from tests.plugins.asking import query_for
+from tests.upstream.fakes import FakeUpstream, Script, reply
 
 
 def read(*words: str) -> Options:
@@ -16,6 +33,10 @@ def read(*words: str) -> Options:
 TO = [
     (["192.0.2.1"], ["192.0.2.1:53"]),
     (["192.0.2.1:5353", "dns://192.0.2.2", "192.0.2.1:5353"], ["192.0.2.1:5353", "192.0.2.2:53"]),
+    (
+        ["tls://192.0.2.1", "tls://[2001:db8::1]:8853", "tls://192.0.2.2%dns.test", "tls://192.0.2.2%dns.test:10853"],
+        ["tls://192.0.2.1:853", "tls://[2001:db8::1]:8853", "tls://192.0.2.2:853", "tls://192.0.2.2:10853"],
+    ),
     (
         ["2001:db8::1", "[2001:db8::2]:5353", "[2001:db8::3]"],
         ["[2001:db8::1]:53", "[2001:db8::2]:5353", "[2001:db8::3]:53"],
@@ -41,7 +62,8 @@ FAULTS = [
     (["."], "more words are needed"),
     ([".", "nobody"], "`nobody` is no address and no file"),
     ([".", "192.0.2.1:0x"], "is no address and no file"),
-    ([".", "tls://192.0.2.1"], "a transport that is not spoken to upstreams"),
+    ([".", "https://192.0.2.1"], "a transport that is not spoken to upstreams"),
+    ([".", "tls://dns.test"], "is no address and no file"),
     ([".", *(f"192.0.2.{octet}" for octet in range(16))], "16 upstreams; at most 15 are asked"),
 ]
 
@@ -50,3 +72,182 @@ FAULTS = [
 def test_what_is_no_upstream_is_refused(words: list[str], fault: str) -> None:
     with pytest.raises(ConfigurationErrors, match=fault):
         read(*words)
+
+
+WORDS = [
+    (["tls"], TlsFiles()),
+    (["tls", "ca.pem"], TlsFiles(Path("ca.pem"))),
+    (["tls", "cert.pem", "key.pem"], TlsFiles(None, Path("cert.pem"), Path("key.pem"))),
+    (["tls", "cert.pem", "key.pem", "ca.pem"], TlsFiles(Path("ca.pem"), Path("cert.pem"), Path("key.pem"))),
+]
+
+
+@pytest.mark.parametrize(("words", "files"), WORDS)
+def test_tls_takes_none_to_three_files(words: list[str], files: TlsFiles) -> None:
+    assert read_block(words).tls == files
+
+
+PROBES = [
+    (["health_check", "5s"], Probing(5.0)),
+    (["health_check", "1s", "no_rec", "domain", "a.test"], Probing(1.0, False, parse_name("a.test."))),
+    (["health_check", "1s", "domain", "a.test", "no_rec"], Probing(1.0, False, parse_name("a.test."))),
+]
+
+
+@pytest.mark.parametrize(("words", "probing"), PROBES)
+def test_how_upstreams_are_probed(words: list[str], probing: Probing) -> None:
+    assert read_block(words).health_check == probing
+
+
+BLOCK_FAULTS = [
+    (["health_check", "1s", "domain"], "`domain` is not known here"),
+    (["health_check", "1s", "domain", "a..b"], "`a..b` is no name"),
+    (["tls", "a", "b", "c", "d"], "unexpected `d`"),
+    (["next", "NXDOMAN"], "did you mean NXDOMAIN"),
+    (["failover", "NOERROR"], "an answer, after which nobody else is asked"),
+]
+
+
+@pytest.mark.parametrize(("words", "fault"), BLOCK_FAULTS)
+def test_what_a_line_of_the_block_may_not_say(words: list[str], fault: str) -> None:
+    with pytest.raises(ConfigurationErrors, match=re.escape(fault)):
+        read_block(words)
+
+
+NO_DATA = "test. 60 IN SOA ns.test. host.test. 1 2 3 4 60"
+NEXT = [
+    ("next NXDOMAIN", "NXDOMAIN", "NOERROR"),
+    ("next SERVFAIL NXDOMAIN", "SERVFAIL", "NOERROR"),
+    ("next REFUSED", "REFUSED", "NOERROR"),
+    ("next SERVFAIL", "NXDOMAIN", "NXDOMAIN"),
+    ("next_on_nodata", "NOERROR", "NOERROR"),
+    ("", "NXDOMAIN", "NXDOMAIN"),
+]
+
+
+@pytest.mark.parametrize(("line", "first", "rcode"), NEXT)
+def test_the_next_forward_is_asked_for_what_the_line_says(line: str, first: str, rcode: str) -> None:
+    answer, asked = forwarded(f"forward . UPSTREAM0 {{\n{line}\n}}\nforward . UPSTREAM1", [first, "good"])
+    assert answer.rcode.name == rcode
+    assert bool(answer.answer) is (len(asked[1]) == 1)
+    assert len(asked[1]) == (1 if rcode == "NOERROR" else 0)
+
+
+OTHERS = [
+    "forward other.test UPSTREAM1",
+    "forward . UPSTREAM1 {\nexcept www.test\n}",
+    "whoami",
+]
+
+
+@pytest.mark.parametrize("below", OTHERS)
+def test_without_a_next_forward_for_the_name_the_answer_stands(below: str) -> None:
+    answer, asked = forwarded(f"forward . UPSTREAM0 {{\nnext NXDOMAIN\n}}\n{below}", ["NXDOMAIN", "good"])
+    assert answer.rcode == Rcode.NXDOMAIN
+    assert not asked[1]
+
+
+FAILOVER = [
+    ("failover NXDOMAIN", ["NXDOMAIN", "good"], "NOERROR", 1),
+    ("failover NXDOMAIN", ["NXDOMAIN", "NXDOMAIN"], "NXDOMAIN", 1),
+    ("max_connect_attempts 1", ["SERVFAIL", "good"], "SERVFAIL", 0),
+    ("max_connect_attempts 2", ["SERVFAIL", "good"], "NOERROR", 1),
+]
+
+
+@pytest.mark.parametrize(("line", "scripts", "rcode", "second"), FAILOVER)
+def test_how_many_upstreams_are_asked(line: str, scripts: list[str], rcode: str, second: int) -> None:
+    answer, asked = forwarded(f"forward . UPSTREAM0 UPSTREAM1 {{\npolicy sequential\n{line}\n}}", scripts)
+    assert answer.rcode.name == rcode
+    assert len(asked[1]) == second
+
+
+def test_what_upstreams_do_is_counted_under_both_names() -> None:
+    counted: list[str] = []
+    forwarded("forward . UPSTREAM0 UPSTREAM1 {\npolicy sequential\nforce_tcp\n}", ["SERVFAIL", "good"], counted)
+    shown = "\n".join(counted)
+    for line in (
+        'coredns_forward_requests_total{to="UPSTREAM0"} 1.0',
+        'coredns_forward_responses_total{rcode="SERVFAIL",to="UPSTREAM0"} 1.0',
+        'coredns_forward_responses_total{rcode="NOERROR",to="UPSTREAM1"} 1.0',
+        'coredns_forward_request_duration_seconds_count{rcode="NOERROR",to="UPSTREAM1"} 1.0',
+        'coredns_proxy_request_duration_seconds_count{proxy_name="forward",rcode="NOERROR",to="UPSTREAM1"} 1.0',
+        'coredns_proxy_conn_cache_misses_total{proto="tcp",proxy_name="forward",to="UPSTREAM1"} 1.0',
+        'coredns_forward_healthcheck_failures_total{to="UPSTREAM0"} 0.0',
+        "coredns_forward_healthcheck_broken_total 0.0",
+        "coredns_forward_max_concurrent_rejects_total 0.0",
+    ):
+        assert line in shown
+
+
+def test_the_old_word_means_the_same_and_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        answer, asked = forwarded("proxy . UPSTREAM0 UPSTREAM1 {\npolicy first\nspray\n}", ["SERVFAIL", "good"])
+    assert answer.rcode == Rcode.NOERROR
+    assert [len(each) for each in asked] == [1, 1]
+    assert "Corefile:2: proxy is read as forward" in caplog.text
+    assert "spray has no effect" in caplog.text
+
+
+TLS_FAULTS = [
+    ("forward . tls://192.0.2.1 {\ntls missing.pem\n}", "missing.pem: No such file"),
+    ("forward . tls://192.0.2.1 {\ntls Corefile\n}", "Corefile: "),
+    ("forward . tls://192.0.2.1%a.test {\ntls_servername b.test\n}", "a name of its own"),
+]
+
+
+@pytest.mark.parametrize(("body", "fault"), TLS_FAULTS)
+def test_certificates_that_cannot_be_used_are_a_fault(tmp_path: Path, body: str, fault: str) -> None:
+    (tmp_path / "Corefile").write_text("nothing")
+    with pytest.raises(ConfigurationErrors, match=fault):
+        build_server(
+            parse_corefile(f".:1053 {{\n{body}\n}}", str(tmp_path / "Corefile"), DiskFiles(), {}).blocks, Settings()
+        )
+
+
+def read_block(*lines: list[str]) -> Options:
+    words = [[Word(text, Location("Corefile", at + 1, 1, text)) for text in line] for at, line in enumerate(lines)]
+    route = [Word(text, Location("Corefile", 1, 1, text)) for text in ("forward", ".", "192.0.2.1")]
+    block = tuple(Directive(line[0], tuple(line[1:])) for line in words)
+    return read_options(Options, Directive(route[0], tuple(route[1:]), block, has_block=True))
+
+
+def saying(rcode: str) -> Script:
+    return lambda query, transport: [reply(query, rcode=rcode, authority=NO_DATA)]
+
+
+SCRIPTS: dict[str, Script] = {
+    "good": lambda query, transport: [reply(query, "www.test. 300 IN A 192.0.2.1")],
+    **{rcode: saying(rcode) for rcode in ("SERVFAIL", "REFUSED", "NXDOMAIN", "NOERROR")},
+}
+
+
+def built(body: str, file: str = "Corefile") -> Server:
+    return build_server(parse_corefile(f".:1053 {{\n{body}\n}}", file, DiskFiles(), {}).blocks, Settings())
+
+
+def forwarded(body: str, scripts: list[str], counted: list[str] | None = None) -> tuple[Answer, list[list[str]]]:
+    """What a server with ``body`` answers for www.test, and what its upstreams were asked."""
+
+    async def run() -> tuple[Answer, list[list[str]]]:
+        fakes = [FakeUpstream(SCRIPTS[script]) for script in scripts]
+        text = body
+        for number, fake in enumerate(fakes):
+            await fake.start()
+            text = text.replace(f"UPSTREAM{number}", str(fake.address))
+        server = built(text)
+        try:
+            answer = await next(iter(server.resolvers.values())).answer(query_for("www.test."))
+        finally:
+            server.close()
+            for fake in fakes:
+                await fake.stop()
+        if counted is not None:
+            server.exposition.run_on(asyncio.get_running_loop())
+            shown = await asyncio.to_thread(server.exposition)
+            for number, fake in enumerate(fakes):
+                shown = shown.replace(str(fake.address), f"UPSTREAM{number}")
+            counted.extend(shown.splitlines())
+        return answer, [fake.asked for fake in fakes]
+
+    return asyncio.run(run())

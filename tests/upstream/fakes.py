@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Iterable
 
 import dns.flags
@@ -41,25 +42,41 @@ def error_without_question(query: dns.message.Message, rcode: int) -> bytes:
 
 
 class FakeUpstream(asyncio.DatagramProtocol):
-    """Listens until the test ends; ``asked`` has the transports of the queries that came, probes left out."""
+    """Listens until the test ends, over TLS where it has ``tls``, and ``keeps`` connections or closes after one reply.
 
-    def __init__(self, script: Script) -> None:
+    ``asked`` has the transports of the queries that came, probes left out; ``accepted``: how many connections came.
+    """
+
+    def __init__(self, script: Script, keeps: bool = False, tls: ssl.SSLContext | None = None) -> None:
         self.script = script
+        self.keeps = keeps
+        self.tls = tls
         self.asked: list[str] = []
         self.edns: list[int] = []
-        self.address = UpstreamAddress("127.0.0.1", free_port())
+        self.accepted = 0
+        self.address = UpstreamAddress("127.0.0.1", free_port(), tls is not None)
         self._udp: asyncio.DatagramTransport
         self._tcp: asyncio.Server
+        self._open: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> None:
         loop = asyncio.get_running_loop()
         where = (self.address.host, self.address.port)
         self._udp, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=where)
-        self._tcp = await asyncio.start_server(self._connected, *where)
+        self._tcp = await asyncio.start_server(self._connected, *where, ssl=self.tls)
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         self._udp.close()
         self._tcp.close()
+        for writer in self._open:
+            writer.transport.abort()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    def cut(self) -> None:
+        """Close all connections."""
+        for writer in self._open:
+            writer.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         pass
@@ -69,10 +86,20 @@ class FakeUpstream(asyncio.DatagramProtocol):
             self._udp.sendto(datagram, addr)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        length = int.from_bytes(await reader.readexactly(2))
-        for message in self._answers(await reader.readexactly(length), "tcp"):
-            writer.write(len(message).to_bytes(2) + message)
-        writer.close()
+        self.accepted += 1
+        self._open.add(writer)
+        try:
+            while True:
+                length = int.from_bytes(await reader.readexactly(2))
+                for message in self._answers(await reader.readexactly(length), "tcp"):
+                    writer.write(len(message).to_bytes(2) + message)
+                if not self.keeps:
+                    break
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            self._open.discard(writer)
+            writer.close()
 
     def _answers(self, octets: bytes, transport: str) -> Iterable[bytes]:
         query = dns.message.from_wire(octets)

@@ -13,8 +13,9 @@ from kubedns.dns.names import parse_name
 from kubedns.dns.question import Client, Query, Question, Transport
 from kubedns.dns.rdata import TYPE_NUMBERS
 from kubedns.upstream.forwarder import Forwarder, Patience
+from kubedns.upstream.health import HealthRules
 from kubedns.upstream.policy import Order, Policy
-from kubedns.upstream.upstream import Health, Upstream
+from kubedns.upstream.upstream import Manner, Upstream
 from tests.upstream.fakes import FakeUpstream, Script, error_without_question, reply, truncated
 
 A = "www.test. 300 IN A 192.0.2.1"
@@ -104,7 +105,7 @@ async def with_upstreams(scripts: list[Script], act: Act) -> None:
     fakes = [FakeUpstream(script) for script in scripts]
     for fake in fakes:
         await fake.start()
-    upstreams = [Upstream(fake.address, Health(max_fails=2, probe_seconds=0.02)) for fake in fakes]
+    upstreams = [Upstream(fake.address, Manner(HealthRules(max_fails=2, probe_seconds=0.02))) for fake in fakes]
     order = Order(Policy.SEQUENTIAL, lambda: 0.0)
     try:
         await act(Forwarder(upstreams, order, patience=SHORT), fakes)
@@ -112,7 +113,7 @@ async def with_upstreams(scripts: list[Script], act: Act) -> None:
         for upstream in upstreams:
             upstream.close()
         for fake in fakes:
-            fake.stop()
+            await fake.stop()
 
 
 @pytest.mark.parametrize("case", CASES)
