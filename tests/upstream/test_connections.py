@@ -239,10 +239,13 @@ def test_certificates_are_checked(names: list[str], expected: str, trusting: boo
 
 def test_a_handshake_that_never_ends_is_given_up() -> None:
     async def run() -> None:
+        ended = asyncio.Event()
+
         async def stuck(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(ConnectionError):
                 await reader.read()
-            writer.close()
+            writer.transport.abort()
+            ended.set()
 
         server = await asyncio.start_server(stuck, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
@@ -250,6 +253,9 @@ def test_a_handshake_that_never_ends_is_given_up() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(pool.ask(asked()), 0.2)
         pool.close()
+        async with asyncio.timeout(20):
+            await ended.wait()
         server.close()
+        await asyncio.sleep(0)
 
     asyncio.run(run())
