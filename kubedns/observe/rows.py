@@ -53,6 +53,9 @@ TEMPLATE_RECORD_FAILURES = Metric(
     "coredns_template_rr_failures_total", (*_TEMPLATE, "section", "template"), "Templates that made no record."
 )
 DNS64_TRANSLATED = Metric("coredns_dns64_requests_translated_total", ("server",), "Answers with AAAA made of A.")
+CERTIFICATE_FAILURES = Metric(
+    "kubedns_certificate_failures_total", ("file",), "Changed certificates that could not be used."
+)
 HOSTS_ENTRIES = Metric("coredns_hosts_entries", (), "Names in the hosts file and the lines beside it.")
 HOSTS_RELOAD = Metric(
     "coredns_hosts_reload_timestamp_seconds", (), "When the hosts file that is in force was written, in Unix time."
@@ -85,7 +88,7 @@ RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configuration
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
-    HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
+    CERTIFICATE_FAILURES, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
     FORWARD_REQUESTS, FORWARD_RESPONSES, FORWARD_DURATION, FORWARD_PROBE_FAILURES, FORWARD_BROKEN, FORWARD_REJECTS,
     PROXY_DURATION, PROXY_PROBE_FAILURES, PROXY_HITS, PROXY_MISSES,
     SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,

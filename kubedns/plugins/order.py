@@ -74,8 +74,6 @@ LATER = frozenset(
         "local",
         "nsid",
         "secondary",
-        "timeouts",
-        "tls",
         "transfer",
         "view",
     )

@@ -36,6 +36,8 @@ from kubedns.server.server import Cluster, Lasting, Server
 from kubedns.transport.sockets import ListenAddress
 
 _log = logging.getLogger(__name__)
+_PORTS = {Scheme.TLS: 853, Scheme.HTTPS: 443}
+"""Ports of labels without one, where the scheme has its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +96,7 @@ class _Builder:
     def draft(self, block: ServerBlock, faults: list[ConfigurationError]) -> _Draft:
         """Read the options of a block's plugins and make them, in chain order."""
         draft = _Draft(block)
-        for address in block.addresses:
-            if address.scheme is not Scheme.DNS:
-                message = f"{address.scheme.value}:// is not served"
-                faults.append(ConfigurationError(message, location=address.location, remedy="use dns:// or no scheme"))
+        faults += _scheme_faults(block)
         by_word: dict[str, list[Directive]] = {}
         for directive in block.directives:
             if directive.word.text in PLUGINS:
@@ -158,11 +157,13 @@ class _Builder:
 
     def _listen_addresses(self, draft: _Draft) -> tuple[ListenAddress, ...]:
         """Where a server block listens, each address once; its ``bind`` lines have been read."""
-        ports = dict.fromkeys(self._port(address) for address in draft.block.addresses)
-        return tuple(ListenAddress(host, port) for port in ports for host in draft.hosts or ("0.0.0.0", "::"))
+        found = (self._listens_on(draft, address) for address in draft.block.addresses)
+        return tuple(dict.fromkeys(listen_address for each in found for listen_address in each))
 
-    def _port(self, address: ServerAddress) -> int:
-        return self._settings.default_port if address.port is None else address.port
+    def _listens_on(self, draft: _Draft, address: ServerAddress) -> list[ListenAddress]:
+        """Where one label of a server block is listened on."""
+        port = _PORTS.get(address.scheme, self._settings.default_port) if address.port is None else address.port
+        return [ListenAddress(host, port, address.scheme.value) for host in draft.hosts or ("0.0.0.0", "::")]
 
     def _unready(self) -> list[str]:
         words = [each.word for each in self._plugins if isinstance(each, Readiness) and not each.is_ready()]
@@ -185,13 +186,13 @@ class _Builder:
         """Put the chains of each listening address together."""
         chains: dict[ListenAddress, list[Chain]] = {}
         for draft in drafts:
-            zones: dict[int, list[Name]] = {}
+            zones: dict[tuple[ListenAddress, ...], list[Name]] = {}
             for address in draft.block.addresses:
-                zones.setdefault(self._port(address), []).append(address.zone)
-            for port, names in zones.items():
+                zones.setdefault(tuple(self._listens_on(draft, address)), []).append(address.zone)
+            for listen_addresses, names in zones.items():
                 chain = make_chain(dict.fromkeys(names), draft.plugins)
-                for host in draft.hosts or ("0.0.0.0", "::"):
-                    chains.setdefault(ListenAddress(host, port), []).append(chain)
+                for listen_address in listen_addresses:
+                    chains.setdefault(listen_address, []).append(chain)
         for listen_address, found in chains.items():
             label = server_label(listen_address)
             self._exposition.plugins += [
@@ -199,6 +200,21 @@ class _Builder:
             ]
         resolvers = {listen_address: Resolver(found, self._metrics) for listen_address, found in chains.items()}
         return Server(resolvers, self._plugins, self._clusters, self._exposition, self._lasting)
+
+
+def _scheme_faults(block: ServerBlock) -> list[ConfigurationError]:
+    """What is wrong with how a server block is to be spoken to."""
+    has_certificate = any(directive.word.text == "tls" for directive in block.directives)
+    faults = []
+    for address in block.addresses:
+        message, remedy = "", ""
+        if address.scheme not in (Scheme.DNS, *_PORTS):
+            message, remedy = f"{address.scheme.value}:// is not served", "use dns://, tls:// or https://"
+        elif address.scheme is not Scheme.DNS and not has_certificate:
+            message, remedy = f"{address.scheme.value}:// needs a certificate", "write `tls CERT KEY` into its block"
+        if message:
+            faults.append(ConfigurationError(message, location=address.location, remedy=remedy))
+    return faults
 
 
 def found_path(path: str, folder: Path) -> Path:

@@ -19,8 +19,9 @@ from kubedns.records.cluster_zone import ClusterZone
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.resolver import Resolver
 from kubedns.server.exposition import Exposition
-from kubedns.server.listening import Listener, listeners_on, responder_for
+from kubedns.server.listening import Listener, listeners_on, manner_of, responder_for
 from kubedns.transport.sockets import ListenAddress
+from kubedns.transport.tcp import TcpListener
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,13 @@ class Server:
 
     def take_over(self, listener: Listener) -> None:
         """Have a listener of an address that is served here answer as this server does."""
-        resolver, lasting = self.resolvers[listener.address], self.lasting
-        listener.answer_by(
-            responder_for(listener.address, listener.transport, resolver, lasting.metrics, lasting.cache)
-        )
+        address, lasting = listener.address, self.lasting
+        resolver = self.resolvers[address]
+        responder = responder_for(address, listener.transport, resolver, lasting.metrics, lasting.cache)
+        if isinstance(listener, TcpListener):
+            listener.answer_by(responder, manner_of(address, resolver))
+        else:
+            listener.answer_by(responder)
 
     def resolver_for(self, name: Name) -> Resolver:
         """The resolver that serves ``name``.

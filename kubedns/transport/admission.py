@@ -18,10 +18,10 @@ The server has the collector come by rarely, and tens of megabytes of them would
 
 
 class Admission:
-    """The connections of one listener, within ``limits``; what a limit costs somebody is counted in ``metrics``."""
+    """The connections of one listener, within ``limits``, which may change; what a limit costs somebody is counted in ``metrics``."""
 
     def __init__(self, limits: TcpLimits, metrics: TransportMetrics) -> None:
-        self._limits = limits
+        self.limits = limits
         self._metrics = metrics
         self._connections: set[Connection] = set()
         self._per_client: Counter[bytes] = Counter()
@@ -40,10 +40,10 @@ class Admission:
         Where a limit is reached, the connection goes that has asked nothing for longest and is owed nothing: one of
         the client's own where it has too many, else anybody's.
         """
-        if self._per_client[address] >= self._limits.connections_per_client:
+        if self._per_client[address] >= self.limits.connections_per_client:
             own = (each for each in self._connections if each.client.address == address)
             return self._close_idlest(own, "connections_per_client")
-        if len(self._connections) >= self._limits.connections:
+        if len(self._connections) >= self.limits.connections:
             return self._close_idlest(self._connections, "connections")
         return True
 

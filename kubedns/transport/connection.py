@@ -115,7 +115,8 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """The client sends no more; what it has asked is answered all the same."""
         self.finish()
-        return True
+        # TLS has no half-closed connections: what is ready is sent, and that is all (RFC 8446 §6.1).
+        return self._transport is not None and self._transport.get_extra_info("ssl_object") is None
 
     def pause_writing(self) -> None:
         """The client does not take its responses: it is asked for no more queries."""

@@ -14,14 +14,20 @@ RECEIVE_OCTETS = 4 << 20
 UNSENT_OCTETS = 64 << 10
 """What the kernel may hold of a connection's responses before they are sent; by itself it would take megabytes."""
 _BACKLOG = 512
+DNS = "dns"
+"""The scheme without encryption."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """An address and port to listen on; ``0.0.0.0`` and ``::`` are every address of the machine of that family."""
+    """An address and port to listen on; ``0.0.0.0`` and ``::`` are every address of the machine of that family.
+
+    ``scheme``: ``dns`` (UDP and TCP), ``tls`` (RFC 7858) or ``https`` (RFC 8484).
+    """
 
     host: str
     port: int
+    scheme: str = DNS
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

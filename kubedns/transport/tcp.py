@@ -1,10 +1,12 @@
-"""TCP: takes connections, within limits, and sees each of them to its end (RFC 7766 §6)."""
+"""TCP, and TLS on it: takes connections, within limits, and sees each to its end (RFC 7766 §6, RFC 7858 §3)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import socket
+import ssl
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from kubedns.dns.question import Client, Transport
@@ -28,6 +30,14 @@ _POLL_SECONDS = 0.01
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How connections are held: within ``limits``, over TLS if there is a context."""
+
+    limits: TcpLimits = field(default_factory=TcpLimits)
+    tls: ssl.SSLContext | None = None
+
+
 class TcpListener:
     """Answers connections to one address. The socket is bound when it is made, and read once it is started.
 
@@ -36,14 +46,14 @@ class TcpListener:
     """
 
     def __init__(
-        self, address: ListenAddress, responder: Responder, metrics: TransportMetrics, limits: TcpLimits | None = None
+        self, address: ListenAddress, responder: Responder, metrics: TransportMetrics, manner: Manner | None = None
     ) -> None:
         self.address = address
         self.transport = Transport.TCP
         self._metrics = metrics
-        limits = limits or TcpLimits()
-        self._shared = Shared(responder, limits, Driver(metrics))
-        self._admission = Admission(limits, metrics)
+        self._manner = manner or Manner()
+        self._shared = Shared(responder, self._manner.limits, Driver(metrics))
+        self._admission = Admission(self._manner.limits, metrics)
         self._opening: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._is_exhausted = False
@@ -51,11 +61,18 @@ class TcpListener:
         self._loop: asyncio.AbstractEventLoop
 
     def __str__(self) -> str:
-        return f"{self.address} (TCP)"
+        return f"{self.address} ({'TCP' if self._manner.tls is None else 'TLS'})"
 
-    def answer_by(self, responder: Responder) -> None:
-        """Have ``responder`` answer what is read from now on; what is in flight is answered as it began."""
+    def answer_by(self, responder: Responder, manner: Manner) -> None:
+        """Have ``responder`` answer what is read from now on; what is in flight is answered as it began.
+
+        Connections that are there are held in the ``manner`` in which they were taken.
+        """
         self._shared.responder = responder
+        if manner != self._manner:
+            self._manner = manner
+            self._shared = replace(self._shared, limits=manner.limits)
+            self._admission.limits = manner.limits
 
     async def start(self) -> None:
         """Begin to take connections, those first that have waited since the socket was bound."""
@@ -133,10 +150,15 @@ class TcpListener:
         task.add_done_callback(self._opening.discard)
 
     async def _connect(self, accepted: socket.socket, connection: Connection) -> None:
+        tls = self._manner.tls
+        patience = None if tls is None else self._manner.limits.message
         try:
-            await self._loop.connect_accepted_socket(lambda: connection, accepted)
+            await self._loop.connect_accepted_socket(
+                lambda: connection, accepted, ssl=tls, ssl_handshake_timeout=patience
+            )
         except OSError as error:
-            self._metrics.failed(error)
+            # A client that speaks no TLS, trusts us not, or says nothing; errno tells of nothing here.
+            self._metrics.failed(error) if tls is None else self._metrics.limited("handshake")
             self._admission.remove(connection)
             accepted.close()
 
