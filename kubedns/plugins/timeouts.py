@@ -8,8 +8,8 @@ Syntax::
         idle DURATION
     }
 
-``read``: from a message's first octet to its last, and from connecting to the first (3 s). ``write``: until a client has
-taken what it was sent (5 s). ``idle``: without a query (10 s). Each is from 1 s to 24 h.
+``read``: from a message's first octet to its last, and from connecting to the first (3 s). ``write``: until a client
+has taken what it was sent (5 s). ``idle``: without a query (10 s). Each is from 1 s to 24 h.
 
 Example::
 

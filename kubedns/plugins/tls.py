@@ -6,10 +6,10 @@ Syntax::
         client_auth nocert|request|require|verify_if_given|require_and_verify
     }
 
-CERT, KEY and CA are files in PEM, looked for beside the Corefile. They are read again when they have changed; while they
-cannot be used, those before stay in force. TLS is 1.2 or later. ``client_auth`` says whether clients must show a
-certificate, and whether it must come from CA; ``request`` and ``require`` are held to be that strict too, since a
-certificate that nobody checks proves nothing. Without it no client is asked for one.
+CERT, KEY and CA are files in PEM, looked for beside the Corefile. They are read again when they have changed; while
+they cannot be used, those before stay in force. TLS is 1.2 or later. ``client_auth`` says whether clients must show a
+certificate of CA's: a certificate that nobody checks would prove nothing, so ``request`` means ``verify_if_given`` and
+``require`` means ``require_and_verify``. Without it no client is asked for one.
 
 Example::
 

@@ -18,7 +18,7 @@ The server has the collector come by rarely, and tens of megabytes of them would
 
 
 class Admission:
-    """The connections of one listener, within ``limits``, which may change; what a limit costs somebody is counted in ``metrics``."""
+    """The connections of one listener, within ``limits``, which may change; ``metrics`` count what they cost whom."""
 
     def __init__(self, limits: TcpLimits, metrics: TransportMetrics) -> None:
         self.limits = limits

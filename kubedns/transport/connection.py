@@ -31,7 +31,7 @@ class Shared:
     responder: Responder
     limits: TcpLimits
     driver: Driver
-    room: bytearray = field(default_factory=lambda: bytearray(_READ_OCTETS))
+    room: memoryview = field(default_factory=lambda: memoryview(bytearray(_READ_OCTETS)))
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -103,13 +103,13 @@ class Connection(asyncio.BufferedProtocol):
             task.cancel()
         self._lost(self)
 
-    def get_buffer(self, sizehint: int) -> bytearray:
-        """Where to receive."""
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to receive; a view, since asyncio's TLS receives into slices of it."""
         return self._shared.room
 
     def buffer_updated(self, nbytes: int) -> None:
         """Answer every message that is complete."""
-        self._messages.feed(memoryview(self._shared.room)[:nbytes])
+        self._messages.feed(self._shared.room[:nbytes])
         self._proceed()
 
     def eof_received(self) -> bool:

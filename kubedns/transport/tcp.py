@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import ssl
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 
 from kubedns.dns.question import Client, Transport
@@ -69,10 +69,8 @@ class TcpListener:
         Connections that are there are held in the ``manner`` in which they were taken.
         """
         self._shared.responder = responder
-        if manner != self._manner:
-            self._manner = manner
-            self._shared = replace(self._shared, limits=manner.limits)
-            self._admission.limits = manner.limits
+        self._shared.limits = self._admission.limits = manner.limits
+        self._manner = manner
 
     async def start(self) -> None:
         """Begin to take connections, those first that have waited since the socket was bound."""

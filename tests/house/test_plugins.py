@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from kubedns.plugins.order import PLUGINS
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from tests.house.tree import PACKAGE
+from tests.support.certificates import write_certificate
 
 NO_WORDS = {
     "__init__",
@@ -61,10 +63,11 @@ def test_the_syntax_is_told_and_every_option_named(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", PLUGINS)
-def test_the_example_uses_the_word_and_is_read_and_built(word: str) -> None:
+def test_the_example_uses_the_word_and_is_read_and_built(word: str, tmp_path: Path) -> None:
     example = block_after("Example", documentation(word))
     assert re.search(rf"^ +{word}\b", example, re.MULTILINE)
-    corefile = parse_corefile(example, "Example", DiskFiles(), {})
+    write_certificate(tmp_path)
+    corefile = parse_corefile(example, str(tmp_path / "Example"), DiskFiles(), {})
     assert corefile.warnings == ()
     server = build_server(corefile.blocks, Settings())
     assert server.resolvers

@@ -58,7 +58,7 @@ FAULTS = {
         [f"7: kubernetes: zone {'b' * 58}. is too long for names of endpoints; take one of 59 octets"],
     ),
     "twice in a block": (".:1 {\n errors\n errors\n}", ["3: errors may stand once in a server block"]),
-    "scheme": ("tls://.:1 {\n any\n}", ["1: tls:// is not served"]),
+    "scheme": ("tls://.:1 {\n any\n}", ["1: tls:// needs a certificate"]),
     "zone twice": ("a.test:1 {\n any\n}\na.test:1 {\n any\n}", ["4: a.test. on port 1 is already served"]),
     "interface": (".:1 {\n bind nosuch0\n}", ["2: bind: `nosuch0` is no address and no interface"]),
     "selector": (

@@ -15,7 +15,7 @@ from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport import admission, tcp
 from kubedns.transport.framing import framed
 from kubedns.transport.limits import TcpLimits
-from kubedns.transport.tcp import TcpListener
+from kubedns.transport.tcp import Manner, TcpListener
 from tests.transport.fakes import FakeResponder, TcpClient, metrics, on_free_port, run, until
 
 PATIENT = TcpLimits(idle=600, message=600, unread=600)
@@ -28,7 +28,7 @@ class Scene:
         self.responder = FakeResponder()
         self.responder.keep(b"kept", b"answer")
         self.metrics: TransportMetrics = metrics()
-        self.listener = on_free_port(host, lambda each: TcpListener(each, self.responder, self.metrics, limits))
+        self.listener = on_free_port(host, lambda each: TcpListener(each, self.responder, self.metrics, Manner(limits)))
 
     def client(self, host: str = "127.0.0.1", source: str = "", room: int = 0) -> TcpClient:
         return TcpClient(host, self.listener.address.port, source, room)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
 import dns.message
 import pytest
-import trustme
 
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Question
@@ -17,6 +15,7 @@ from kubedns.dns.rdata import RecordType
 from kubedns.dns.reply import Reply, question_octets
 from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError
 from kubedns.upstream.pool import Pool, PoolLimits
+from tests.support.certificates import client_context, server_context
 from tests.support.process import free_port
 from tests.upstream.fakes import FakeUpstream, Script, reply
 
@@ -187,22 +186,6 @@ def test_nobody_there_is_an_error() -> None:
     asyncio.run(run())
 
 
-AUTHORITY = trustme.CA()
-
-
-def server_side(*names: str) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    AUTHORITY.issue_cert(*names).configure_cert(context)
-    return context
-
-
-def client_side(trusting: bool = True) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if trusting:
-        AUTHORITY.configure_trust(context)
-    return context
-
-
 TLS = [
     ("its address is in the certificate", ["127.0.0.1"], "", True, ""),
     ("its name is", ["dns.test"], "dns.test", True, ""),
@@ -217,10 +200,10 @@ TLS = [
 )
 def test_certificates_are_checked(names: list[str], expected: str, trusting: bool, fault: str) -> None:
     async def run() -> None:
-        fake = FakeUpstream(good, True, server_side(*names))
+        fake = FakeUpstream(good, True, server_context(*names))
         await fake.start()
         address = UpstreamAddress(fake.address.host, fake.address.port, True, expected)
-        pool = Pool(address, client_side(trusting), PoolLimits(), Took())
+        pool = Pool(address, client_context(trusting), PoolLimits(), Took())
         try:
             if fault:
                 with pytest.raises(UpstreamError, match=fault):
@@ -249,7 +232,7 @@ def test_a_handshake_that_never_ends_is_given_up() -> None:
 
         server = await asyncio.start_server(stuck, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        pool = Pool(UpstreamAddress("127.0.0.1", port, True), client_side(), PoolLimits(), Took())
+        pool = Pool(UpstreamAddress("127.0.0.1", port, True), client_context(), PoolLimits(), Took())
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(pool.ask(asked()), 0.2)
         pool.close()
