@@ -6,6 +6,7 @@ import msgspec
 
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.rdata import SOA
+from kubedns.dns.reply import Reply
 from kubedns.dns.rrset import RRset
 
 UNPROVED_DENIAL = 5
@@ -32,6 +33,16 @@ def with_ttl(answer: Answer, ttl: int) -> Answer:
         authority=_with_ttl(answer.authority, ttl),
         additional=_with_ttl(answer.additional, ttl),
     )
+
+
+def freshness(reply: Reply) -> int:
+    """Seconds for which a finished response may be kept by caches that know no DNS (RFC 8484 §5.1); 0: not at all."""
+    if reply.rcode not in (Rcode.NOERROR, Rcode.NXDOMAIN):
+        return 0
+    if reply.answer:
+        return min(rrset.ttl for rrset in reply.answer)
+    denials = [min(rrset.ttl, soa.minimum) for rrset in reply.authority for soa in rrset.rdatas if isinstance(soa, SOA)]
+    return min(denials, default=0)
 
 
 def _denial_lifetime(authority: tuple[RRset, ...]) -> int:

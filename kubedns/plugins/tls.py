@@ -38,6 +38,8 @@ from kubedns.plugins.plugin import Context, Plugin
 from kubedns.zones.files import WatchedFile
 
 _LOOK_SECONDS = 5.0
+_PROTOCOLS = ["h2", "http/1.1", "dot"]
+"""What may follow the handshake (RFC 7301): whichever of them the block speaks, its clients offer."""
 _REMEDY = "name a certificate with its chain, and the key that belongs to it, in PEM"
 _log = logging.getLogger("plugin/tls")
 
@@ -82,7 +84,7 @@ class Options(PluginOptions):
 
 
 class Tls:
-    """Keeps ``context``, which listeners take connections with, at the newest files that can be used."""
+    """Keeps what connections are taken with at the newest files that can be used."""
 
     word = "tls"
 
@@ -91,12 +93,13 @@ class Tls:
         self._client_auth = client_auth
         self._failures = failures
         self._newest = self._read()
-        self.context = self._read()
-        # Connections that are being made get the newest certificate, whatever was there when listening began.
-        self.context.sni_callback = self._choose
         self._watched = [WatchedFile(path, self._changed) for path in files]
         for file in self._watched:
             file.look()
+
+    def context(self) -> ssl.SSLContext:
+        """What the next connection is taken with."""
+        return self._newest
 
     def start(self, plugins: Sequence[Plugin]) -> None:
         """Look at the files from now on."""
@@ -108,14 +111,9 @@ class Tls:
         for file in self._watched:
             file.close()
 
-    def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
-        connection.context = self._newest
-
     def _changed(self, octets: bytes | None) -> None:
         try:
             self._newest = self._read()
-            if len(self._files) > 2:
-                self.context.load_verify_locations(self._files[2])
         except OSError as error:
             self._failures.add()
             _log.error("%s: %s; the certificate before stays in force", self._files[0], _reason(error))
@@ -128,6 +126,7 @@ class Tls:
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(_PROTOCOLS)
         context.load_cert_chain(self._files[0], self._files[1])
         if len(self._files) > 2:
             context.load_verify_locations(self._files[2])

@@ -13,12 +13,13 @@ from kubedns.plugins.tls import Tls
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.resolver import Resolver
 from kubedns.resolver.responder import Responder
-from kubedns.transport.limits import TcpLimits
-from kubedns.transport.sockets import DNS, ListenAddress
-from kubedns.transport.tcp import Manner, TcpListener
+from kubedns.transport.https import HttpsListener
+from kubedns.transport.limits import Manner, TcpLimits
+from kubedns.transport.sockets import DNS, HTTPS, ListenAddress
+from kubedns.transport.tcp import TcpListener
 from kubedns.transport.udp import UdpListener
 
-Listener = UdpListener | TcpListener
+Listener = UdpListener | TcpListener | HttpsListener
 
 
 def server_label(address: ListenAddress) -> str:
@@ -60,9 +61,10 @@ def listeners_on(
     """
     label = server_label(address)
 
-    def over_tcp() -> TcpListener:
+    def over_tcp() -> TcpListener | HttpsListener:
+        kind = HttpsListener if address.scheme == HTTPS else TcpListener
         responder = responder_for(address, Transport.TCP, resolver, metrics, cache)
-        return TcpListener(address, responder, metrics.transport(label, "tcp"), manner_of(address, resolver))
+        return kind(address, responder, metrics.transport(label, "tcp"), manner_of(address, resolver))
 
     if address.scheme != DNS:
         return (over_tcp(),)

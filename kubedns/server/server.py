@@ -21,7 +21,7 @@ from kubedns.resolver.resolver import Resolver
 from kubedns.server.exposition import Exposition
 from kubedns.server.listening import Listener, listeners_on, manner_of, responder_for
 from kubedns.transport.sockets import ListenAddress
-from kubedns.transport.tcp import TcpListener
+from kubedns.transport.udp import UdpListener
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ class Server:
         address, lasting = listener.address, self.lasting
         resolver = self.resolvers[address]
         responder = responder_for(address, listener.transport, resolver, lasting.metrics, lasting.cache)
-        if isinstance(listener, TcpListener):
-            listener.answer_by(responder, manner_of(address, resolver))
-        else:
+        if isinstance(listener, UdpListener):
             listener.answer_by(responder)
+        else:
+            listener.answer_by(responder, manner_of(address, resolver))
 
     def resolver_for(self, name: Name) -> Resolver:
         """The resolver that serves ``name``.

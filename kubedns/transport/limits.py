@@ -1,8 +1,10 @@
-"""Limits: what connections may take of the server."""
+"""Limits: what connections may take of the server, and in which manner they are held."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +25,11 @@ class TcpLimits:
     """Responses that the client has not taken; then it is read no further. One message has at most so many."""
     unread: float = 5.0
     """For how long they may lie there before the connection is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How connections are held: within ``limits``, and over TLS if it is told what the next is to be taken with."""
+
+    limits: TcpLimits = field(default_factory=TcpLimits)
+    tls: Callable[[], ssl.SSLContext] | None = None

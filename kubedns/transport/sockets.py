@@ -14,8 +14,8 @@ RECEIVE_OCTETS = 4 << 20
 UNSENT_OCTETS = 64 << 10
 """What the kernel may hold of a connection's responses before they are sent; by itself it would take megabytes."""
 _BACKLOG = 512
-DNS = "dns"
-"""The scheme without encryption."""
+DNS, HTTPS = "dns", "https"
+"""Schemes: the one without encryption, and the one that wraps messages in another protocol's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import ssl
-from dataclasses import dataclass, field
 from time import monotonic
 
 from kubedns.dns.question import Client, Transport
@@ -14,7 +12,7 @@ from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.admission import Admission
 from kubedns.transport.connection import Connection, Shared
 from kubedns.transport.driving import Driver
-from kubedns.transport.limits import TcpLimits
+from kubedns.transport.limits import Manner
 from kubedns.transport.responder import Responder
 from kubedns.transport.sockets import ListenAddress, packed, tcp_socket
 
@@ -28,14 +26,6 @@ _LAST_WAIT_SECONDS = 2.0
 """How long queries in flight are waited for when the listener stops."""
 _POLL_SECONDS = 0.01
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How connections are held: within ``limits``, over TLS if there is a context."""
-
-    limits: TcpLimits = field(default_factory=TcpLimits)
-    tls: ssl.SSLContext | None = None
 
 
 class TcpListener:
@@ -148,7 +138,7 @@ class TcpListener:
         task.add_done_callback(self._opening.discard)
 
     async def _connect(self, accepted: socket.socket, connection: Connection) -> None:
-        tls = self._manner.tls
+        tls = None if self._manner.tls is None else self._manner.tls()
         patience = None if tls is None else self._manner.limits.message
         try:
             await self._loop.connect_accepted_socket(

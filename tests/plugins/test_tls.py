@@ -109,14 +109,14 @@ def test_a_changed_certificate_is_shown_from_then_on(tmp_path: Path, caplog: pyt
     server = built(tmp_path, "tls cert.pem key.pem")
     tls = plugin(server)
     failures = server.lasting.metrics.cell(CERTIFICATE_FAILURES, "cert.pem")
-    handshake(tls.context, client_context(), "old.test")
+    handshake(tls.context(), client_context(), "old.test")
     write_certificate(tmp_path, "newer.test")
     look(tls)
-    handshake(tls.context, client_context(), "newer.test")
+    handshake(tls.context(), client_context(), "newer.test")
     assert failures.value == 0
     (tmp_path / "cert.pem").write_text("damaged")
     look(tls)
-    handshake(tls.context, client_context(), "newer.test")
+    handshake(tls.context(), client_context(), "newer.test")
     assert failures.value > 0
     assert "the certificate before stays in force" in caplog.text
 
@@ -150,10 +150,10 @@ def test_which_clients_are_let_in(
     if authority is not None:
         authority.issue_cert("client.test").configure_cert(client)
     if is_let_in:
-        handshake(tls.context, client, "localhost")
+        handshake(tls.context(), client, "localhost")
     else:
         with pytest.raises(ssl.SSLError):
-            handshake(tls.context, client, "localhost")
+            handshake(tls.context(), client, "localhost")
 
 
 def test_files_are_looked_at_until_the_end(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from kubedns.dns.question import Client, Transport
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport import admission, tcp
 from kubedns.transport.framing import framed
-from kubedns.transport.limits import TcpLimits
-from kubedns.transport.tcp import Manner, TcpListener
+from kubedns.transport.limits import Manner, TcpLimits
+from kubedns.transport.tcp import TcpListener
 from tests.transport.fakes import FakeResponder, TcpClient, metrics, on_free_port, run, until
 
 PATIENT = TcpLimits(idle=600, message=600, unread=600)

@@ -11,8 +11,8 @@ import pytest
 
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.framing import framed
-from kubedns.transport.limits import TcpLimits
-from kubedns.transport.tcp import Manner, TcpListener
+from kubedns.transport.limits import Manner, TcpLimits
+from kubedns.transport.tcp import TcpListener
 from tests.support.certificates import client_context, server_context
 from tests.transport.fakes import FakeResponder, metrics, on_free_port, run, until
 
@@ -26,7 +26,8 @@ class Scene:
         self.responder = FakeResponder()
         self.responder.keep(b"kept", b"answer")
         self.metrics: TransportMetrics = metrics()
-        manner = Manner(limits, server_context())
+        context = server_context()
+        manner = Manner(limits, lambda: context)
         self.listener = on_free_port("127.0.0.1", lambda each: TcpListener(each, self.responder, self.metrics, manner))
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
