@@ -122,18 +122,19 @@ class HttpsListener:
         request = HttpRequest(scope["method"], scope["path"], scope["query_string"], tuple(scope["headers"]))
         host, port = scope["client"] or ("0.0.0.0", 0)
         client = Client(packed(host), host, port or 0, Transport.TCP)
-        reply = refusal(request)
-        if reply is None:
-            body = await _body(receive)
-            reply = (
-                refused(413, "longer than any DNS message")
-                if body is None
-                else await self._reply(request, body, client)
-            )
-        await send({"type": "http.response.start", "status": reply.status, "headers": list(reply.headers)})
-        await send({"type": "http.response.body", "body": reply.body, "more_body": False})
+        # The body is taken first: who is refused half way through sending may not see the reply.
+        body = await _body(receive)
+        reply = refusal(request) or await self._reply(request, body, client)
+        try:
+            await send({"type": "http.response.start", "status": reply.status, "headers": list(reply.headers)})
+            await send({"type": "http.response.body", "body": reply.body, "more_body": False})
+        except Exception as error:
+            # The client has gone, or broken the protocol; hypercorn tells in many ways.
+            _log.debug("%s: no reply could be sent: %r", self, error)
 
-    async def _reply(self, request: HttpRequest, body: bytes, client: Client) -> HttpReply:
+    async def _reply(self, request: HttpRequest, body: bytes | None, client: Client) -> HttpReply:
+        if body is None:
+            return refused(413, "longer than any DNS message")
         message = message_of(request, body)
         if message is None:
             return refused(400, "no DNS message; write ?dns= with base64url, or POST one")
