@@ -48,6 +48,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     ``follow``: the target of an alias that whoever asked has still to look up. ``shuffled``: the records of each RRset
     may be given in any order, in turn; ``rank``: those of a lower rank before the others even then. ``plugin``: the
     word that answered. ``silent``: the client gets no response. ``recursion_available``: an upstream was asked.
+    ``served_again`` is told, now and then, how many times more the finished response was given.
     ``max_udp_octets``: how long the response may be over UDP, whatever the client takes.
     """
 
@@ -63,6 +64,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     follow: Name | None = None
     shuffled: bool = False
     rank: Rank | None = None
+    served_again: Callable[[int], None] | None = None
     silent: bool = False
     plugin: str = ""
     extended_error: ExtendedError | None = None

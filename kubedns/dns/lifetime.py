@@ -9,7 +9,7 @@ from kubedns.dns.rdata import SOA
 from kubedns.dns.reply import Reply
 from kubedns.dns.rrset import RRset
 
-UNPROVED_DENIAL = 5
+UNPROVED_DENIAL = 1
 """For how long a denial without its SOA may be kept, which RFC 2308 §5 would rather not have kept at all."""
 
 
@@ -23,6 +23,12 @@ def lifetime(answer: Answer) -> int:
     if answer.rcode == Rcode.NXDOMAIN or not answer.answer or answer.is_denial:
         ttls.append(_denial_lifetime(answer.authority))
     return min(ttls)
+
+
+def is_unproved(answer: Answer) -> bool:
+    """Whether it is a denial without its SOA."""
+    denies = answer.rcode == Rcode.NXDOMAIN or not answer.answer or answer.is_denial
+    return denies and not any(isinstance(rrset.rdatas[0], SOA) for rrset in answer.authority)
 
 
 def with_ttl(answer: Answer, ttl: int) -> Answer:

@@ -53,6 +53,16 @@ TEMPLATE_RECORD_FAILURES = Metric(
     "coredns_template_rr_failures_total", (*_TEMPLATE, "section", "template"), "Templates that made no record."
 )
 DNS64_TRANSLATED = Metric("coredns_dns64_requests_translated_total", ("server",), "Answers with AAAA made of A.")
+_CACHED = ("server", "zones", "view")
+_CACHED_BY_TYPE = ("server", "type", "zones", "view")
+CACHE_ENTRIES = Metric("coredns_cache_entries", _CACHED_BY_TYPE, "Answers that are kept.")
+CACHE_HITS = Metric("coredns_cache_hits_total", _CACHED_BY_TYPE, "Queries answered from what is kept.")
+CACHE_MISSES = Metric("coredns_cache_misses_total", _CACHED, "Queries for what is not kept.")
+CACHE_REQUESTS = Metric("coredns_cache_requests_total", _CACHED, "Queries for what may be kept.")
+CACHE_PREFETCHES = Metric("coredns_cache_prefetch_total", _CACHED, "Answers asked for ahead of their end.")
+CACHE_DROPS = Metric("coredns_cache_drops_total", _CACHED, "Answers to another question than the one asked: none here.")
+CACHE_STALE = Metric("coredns_cache_served_stale_total", _CACHED, "Queries answered from what has ended.")
+CACHE_EVICTIONS = Metric("coredns_cache_evictions_total", _CACHED_BY_TYPE, "Answers forgotten for want of room.")
 CERTIFICATE_FAILURES = Metric(
     "kubedns_certificate_failures_total", ("file",), "Changed certificates that could not be used."
 )
@@ -88,7 +98,8 @@ RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configuration
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
-    CERTIFICATE_FAILURES, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
+    CACHE_ENTRIES, CACHE_HITS, CACHE_MISSES, CACHE_REQUESTS, CACHE_PREFETCHES, CACHE_DROPS, CACHE_STALE,
+    CACHE_EVICTIONS, CERTIFICATE_FAILURES, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
     FORWARD_REQUESTS, FORWARD_RESPONSES, FORWARD_DURATION, FORWARD_PROBE_FAILURES, FORWARD_BROKEN, FORWARD_REJECTS,
     PROXY_DURATION, PROXY_PROBE_FAILURES, PROXY_HITS, PROXY_MISSES,
     SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,

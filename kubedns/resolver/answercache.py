@@ -33,13 +33,24 @@ class Hits:
 class Entry:
     """One finished answer: ``responses`` are served in turn, ``hits`` counts them.
 
-    ``cost``: its share of the memory, in octets. ``report``: told how many hits there were since it was last told.
+    ``cost``: its share of the memory, in octets. ``report``: told how many hits there were since it was last told;
+    ``report_again``, if there is one, of those after the first, which is no hit for whoever gave the answer.
     ``answer`` is kept only where somebody wants to hear of each response.
     """
 
-    __slots__ = ("answer", "cost", "depends_on", "hits", "key", "looked_at", "report", "reported", "serve", "table")
+    __slots__ = (
+        "answer", "cost", "depends_on", "hits", "key", "looked_at", "report", "report_again", "reported",
+        "serve", "table",
+    )  # fmt: skip
 
-    def __init__(self, depends_on: Keys, responses: Iterable[bytes], cost: int, report: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        depends_on: Keys,
+        responses: Iterable[bytes],
+        cost: int,
+        report: Callable[[int], None],
+        report_again: Callable[[int], None] | None = None,
+    ) -> None:
         self.depends_on = depends_on
         self.answer: Answer | None = None
         self.hits = Hits()
@@ -47,13 +58,17 @@ class Entry:
         self.reported = 0
         self.cost = cost
         self.report = report
+        self.report_again = report_again
         self.serve: Serve = _counted(self.hits, responses).__next__
         self.table: Table
         self.key: bytes
 
     def settle(self) -> None:
         """Report the hits that have not been reported yet."""
-        self.report(self.hits.count - self.reported)
+        count = self.hits.count - self.reported
+        self.report(count)
+        if self.report_again is not None and count:
+            self.report_again(count if self.reported else count - 1)
         self.reported = self.hits.count
 
 

@@ -153,7 +153,7 @@ class Responder:
             query.dnssec_ok,
         )
         report = self._report(labels, query.octets, len(first) + 2)
-        return Entry(answer.depends_on, responses, cost, report)
+        return Entry(answer.depends_on, responses, cost, report, answer.served_again)
 
     def _keep(self, table: Table, key: bytes, entry: Entry, answer: Answer, now: float) -> None:
         if answer.varies_by_client or answer.lifetime_seconds == 0:

@@ -5,17 +5,30 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from kubedns.corefile.blocks import Directive, Word
 from kubedns.corefile.read_options import read_options
 from kubedns.dns.answer import Answer, Rcode, not_ready
-from kubedns.dns.edns import Edns
+from kubedns.dns.edns import Edns, ErrorCode, ExtendedError
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Query, Question
 from kubedns.dns.rdata import SOA, A
 from kubedns.dns.rrset import RRset
-from kubedns.errors import Location
+from kubedns.errors import ConfigurationErrors, Location
+from kubedns.observe.metrics import Metrics
+from kubedns.observe.rows import (
+    CACHE_ENTRIES,
+    CACHE_EVICTIONS,
+    CACHE_HITS,
+    CACHE_MISSES,
+    CACHE_PREFETCHES,
+    CACHE_REQUESTS,
+    CACHE_STALE,
+    Metric,
+)
 from kubedns.plugins.cache import Cache, Options
+from kubedns.plugins.kept_answers import Counters, Segmented
 from tests.plugins.asking import CLIENT
 
 ZONE = parse_name("test.")
@@ -44,16 +57,30 @@ def upstream_answer(rcode: Rcode = Rcode.NOERROR, ttl: int = 30, minimum: int = 
     )
 
 
+def unreachable() -> Answer:
+    """What the forwarder gives where nobody answers."""
+    return replace(upstream_answer(Rcode.SERVFAIL), extended_error=ExtendedError(ErrorCode.NO_REACHABLE_AUTHORITY, "x"))
+
+
 class Chain:
     def __init__(self, made: Options) -> None:
         self.now = 1000.0
         self.given = upstream_answer()
         self.asked = 0
-        self.cache = Cache(made, made.scope.zones or (ZONE,), lambda: self.now)
+        self.release = asyncio.Event()
+        self.release.set()
+        self.metrics = Metrics()
+        zones = made.scope.zones or (ZONE,)
+        self.cache = Cache(made, zones, lambda: self.now, Counters(self.metrics, ("dns://:53",), zones))
 
     async def rest(self, query: Query) -> Answer:
         self.asked += 1
+        await self.release.wait()
         return self.given
+
+    def counted(self, row: Metric, *labels: str) -> float:
+        cell = self.metrics.cell(row, "dns://:53", *labels, "test.", "")
+        return cell.read() if cell.read else cell.value
 
     async def ask(self, name: str = "a.test.", rdtype: int = 1, flags: int = 0x0100, dnssec_ok: bool = False) -> Answer:
         edns = Edns(0, 1232, True, ()) if dnssec_ok else None
@@ -97,6 +124,15 @@ KEEPING: list[tuple[str, tuple[str, ...], Answer, list[tuple[float, int]]]] = [
     ("cache", (), Answer(depends_on=frozenset({"k"}), recursion_available=True), [(0, 1), (0, 2)]),
     ("cache", ("prefetch 2",), upstream_answer(), [(0, 1), (1, 1), (26, 1), (28, 2), (40, 2)]),
     ("cache", ("prefetch 2 10s",), upstream_answer(), [(0, 1), (1, 1), (28, 1)]),
+    ("cache", ("prefetch 2 50%",), upstream_answer(), [(0, 1), (1, 1), (14, 1), (16, 2)]),
+    ("cache", ("prefetch 1 1m 90%",), upstream_answer(), [(0, 1), (2, 1), (4, 2)]),
+    ("cache", ("prefetch 1",), upstream_answer(ttl=5), [(0, 1), (3.9, 1), (4.1, 2)]),
+    ("cache", ("success 100 3 60",), upstream_answer(), [(0, 1), (2.9, 1), (3.1, 2)]),
+    ("cache", (), replace(upstream_answer(NX), authority=()), [(0, 1), (0.9, 1), (1.1, 2)]),
+    ("cache", (), replace(upstream_answer(), answer=()), [(0, 1), (0.9, 1), (1.1, 2)]),
+    ("cache", (), unreachable(), [(0, 1), (0.9, 1), (1.1, 2)]),
+    ("cache", ("servfail 0",), unreachable(), [(0, 1), (0, 2)]),
+    ("cache", ("serve_stale 1m verify",), upstream_answer(), [(0, 1), (31, 2), (32, 2), (62, 3)]),
     ("cache", ("serve_stale 1m",), upstream_answer(), [(0, 1), (31, 2), (32, 2)]),
     ("cache", ("serve_stale 1m",), upstream_answer(), [(0, 1), (91, 2)]),
 ]
@@ -189,3 +225,150 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
         assert chain.asked == 5
 
     asyncio.run(run())
+
+
+def test_a_flood_of_names_does_not_push_out_those_in_use() -> None:
+    evicted: list[None] = []
+    kept: Segmented[int, int] = Segmented(100, lambda: evicted.append(None))
+    for number in range(50):
+        kept.put(number, number)
+        assert kept.get(number) == number
+    for number in range(1000, 11_000):
+        kept.put(number, number)
+    assert [kept.get(number) for number in range(50)] == list(range(50))
+    assert len(kept) == 100
+    assert len(evicted) == 50 + 10_000 - 100
+
+
+def test_what_is_in_use_does_not_fill_all_of_it() -> None:
+    kept: Segmented[int, int] = Segmented(10, lambda: None)
+    for number in range(10):
+        kept.put(number, number)
+        kept.get(number)
+    kept.put(10, 10)
+    assert kept.get(10) == 10
+    assert [kept.peek(number) for number in range(10)].count(None) == 1
+    kept.put(10, 11)
+    assert kept.peek(10) == 11
+    kept.pop(10)
+    assert kept.get(10) is None
+    assert len(kept) == 9
+
+
+def test_a_name_with_an_address_is_not_said_to_be_missing() -> None:
+    async def run() -> None:
+        chain = Chain(options())
+        await chain.ask()
+        chain.given = upstream_answer(NX)
+        six = await chain.ask(rdtype=28)
+        assert (six.rcode, six.answer, len(six.authority)) == (Rcode.NOERROR, (), 1)
+        assert (await chain.ask(rdtype=16)).rcode == Rcode.NOERROR
+        chain.now += 31
+        assert (await chain.ask()).rcode == Rcode.NXDOMAIN
+
+    asyncio.run(run())
+
+
+def test_a_name_that_turns_up_is_missing_for_no_type() -> None:
+    async def run() -> None:
+        chain = Chain(options())
+        chain.given = upstream_answer(NX)
+        assert (await chain.ask(rdtype=28)).rcode == Rcode.NXDOMAIN
+        chain.given = upstream_answer()
+        await chain.ask()
+        assert (await chain.ask(rdtype=28)).rcode == Rcode.NOERROR
+        assert chain.asked == 3
+
+    asyncio.run(run())
+
+
+def test_what_has_ended_is_verified_first_if_it_is_to_be() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "serve_stale 1h verify"))
+        await chain.ask()
+        chain.now += 100
+        chain.given = upstream_answer(last=2)
+        assert str((await chain.ask()).answer[0].rdatas[0]) == "192.0.2.2"
+        chain.now += 100
+        chain.given = upstream_answer(FAIL)
+        stale = await chain.ask()
+        assert (str(stale.answer[0].rdatas[0]), stale.answer[0].ttl) == ("192.0.2.2", 0)
+        assert chain.counted(CACHE_STALE) == 1
+
+    asyncio.run(run())
+
+
+def test_what_is_verified_by_a_silent_upstream_is_given_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubedns.plugins.cache._CLIENT_SECONDS", 0.01)
+
+    async def run() -> None:
+        chain = Chain(options("cache", "serve_stale 1h verify"))
+        await chain.ask()
+        chain.now += 100
+        chain.release.clear()
+        assert (await chain.ask()).extended_error is not None
+        assert len(chain.cache._refreshing) == 1
+        chain.cache.close()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not chain.cache._refreshing
+
+    asyncio.run(run())
+
+
+def test_so_many_are_asked_for_anew_at_a_time() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "serve_stale"))
+        names = [f"n{number}.test." for number in range(300)]
+        for name in names:
+            await chain.ask(name)
+        chain.now += 100
+        chain.release.clear()
+        for name in names:
+            assert (await chain.ask(name)).extended_error is not None
+        assert chain.asked == 300 + 256
+        chain.release.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not chain.cache._refreshing
+
+    asyncio.run(run())
+
+
+def test_everything_is_counted_by_kind() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "success 2", "prefetch 2"))
+        for name in ("n1.test.", "n2.test.", "n3.test."):
+            await chain.ask(name)
+        chain.given = upstream_answer(NX)
+        await chain.ask("x.test.")
+        answer = await chain.ask("x.test.")
+        assert answer.served_again is not None
+        answer.served_again(5)
+        chain.now += 19
+        await chain.ask("x.test.")
+        assert chain.counted(CACHE_ENTRIES, "success") == 2
+        assert chain.counted(CACHE_EVICTIONS, "success") == 1
+        assert chain.counted(CACHE_ENTRIES, "denial") == 1
+        assert chain.counted(CACHE_MISSES) == 4
+        assert chain.counted(CACHE_HITS, "denial") == 7
+        assert chain.counted(CACHE_HITS, "success") == 0
+        assert chain.counted(CACHE_REQUESTS) == 11
+        assert chain.counted(CACHE_PREFETCHES) == 1
+
+    asyncio.run(run())
+
+
+BAD = [
+    (("prefetch 2 1m 20",), "no percentage"),
+    (("prefetch 2 1m 95%",), "10% to 90%"),
+    (("prefetch 2 1m 20% x",), "unexpected `x`"),
+    (("serve_stale 1h sometimes",), "sometimes"),
+    (("servfail 6m",), "6m"),
+]
+
+
+@pytest.mark.parametrize(("block", "fault"), BAD)
+def test_what_a_line_may_not_say(block: tuple[str, ...], fault: str) -> None:
+    with pytest.raises(ConfigurationErrors, match=fault):
+        options("cache", *block)

@@ -1,7 +1,7 @@
 from collections import Counter
 from itertools import repeat
 
-from kubedns.dns.answer import Key
+from kubedns.dns.answer import NO_KEYS, Key
 from kubedns.resolver.answercache import AnswerCache, Entry, Table
 
 COST = 1000
@@ -104,3 +104,17 @@ def test_all_in_use_still_makes_room() -> None:
         for name in it.kept():
             it.serve(name)
     assert len(it.kept()) == 10
+
+
+def test_whoever_gave_an_answer_hears_of_its_hits_but_the_first() -> None:
+    told: list[int] = []
+    again: list[int] = []
+    entry = Entry(NO_KEYS, repeat(b"x"), 1, told.append, again.append)
+    entry.settle()
+    entry.serve()
+    entry.settle()
+    entry.serve()
+    entry.serve()
+    entry.settle()
+    assert sum(told) == 3
+    assert sum(again) == 2
