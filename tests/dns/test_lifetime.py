@@ -31,8 +31,8 @@ LIFETIMES = [
     (Answer(rcode=NX, authority=(soa(60, 30),)), 30),
     (Answer(rcode=NX, answer=(alias(10),), authority=(soa(60, 30),)), 10),
     (Answer(answer=(alias(100),), authority=(soa(60, 30),)), 30),
-    (Answer(rcode=NX), 5),
-    (Answer(), 5),
+    (Answer(rcode=NX), 1),
+    (Answer(), 1),
 ]
 
 
