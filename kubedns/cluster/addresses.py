@@ -17,6 +17,7 @@ class Owners(Generic[Owner]):
     __slots__ = ("_by_address",)
 
     def __init__(self) -> None:
+        # Lists are never changed but replaced, so that copies may share them.
         self._by_address: dict[bytes, Owner | list[Owner]] = {}
 
     def __contains__(self, address: bytes) -> bool:
@@ -24,6 +25,12 @@ class Owners(Generic[Owner]):
 
     def __len__(self) -> int:
         return len(self._by_address)
+
+    def copy(self) -> Owners[Owner]:
+        """One with the same owners."""
+        copy: Owners[Owner] = Owners()
+        copy._by_address = self._by_address.copy()
+        return copy
 
     def at(self, address: bytes) -> tuple[Owner, ...]:
         """The owners of ``address``, in the order in which they came."""
@@ -38,10 +45,7 @@ class Owners(Generic[Owner]):
         if found is None:
             self._by_address[address] = owner
             return True
-        if isinstance(found, list):
-            found.append(owner)
-        else:
-            self._by_address[address] = [found, owner]
+        self._by_address[address] = [*found, owner] if isinstance(found, list) else [found, owner]
         return False
 
     def remove(self, address: bytes, owner: Owner) -> bool:
@@ -68,6 +72,13 @@ class Blocks:
 
     def __len__(self) -> int:
         return len(self._filled)
+
+    def copy(self) -> Blocks:
+        """One with the same addresses."""
+        copy = Blocks()
+        copy._filled = self._filled.copy()
+        copy._ordered = {octets: blocks.copy() for octets, blocks in self._ordered.items()}
+        return copy
 
     def add(self, address: bytes) -> None:
         """Count one more address."""

@@ -51,6 +51,9 @@ class Lister(Protocol):
     def has_synced(self) -> bool:
         """Whether every required kind has been listed; before that nothing can be denied."""
 
+    def frozen(self) -> Lister:
+        """The same as it is now, whatever changes later; for whoever reads it across changes."""
+
     def service(self, namespace: str, name: str) -> Service | None:
         """The Service of that name."""
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from kubedns.cluster.changes import address_keys
+from kubedns.cluster.frozen import Frozen
 from kubedns.cluster.lister import ANY_SYNC, Key
 from kubedns.cluster.objects import EndpointSlice, Kind, Namespace, Node, Object, ObjectKey, Pod, Service
 from kubedns.cluster.tables import Tables
@@ -53,6 +54,10 @@ class Store(Tables):
     def version(self) -> int:
         """Grows by one with each write that changed something."""
         return self._version
+
+    def frozen(self) -> Frozen:
+        """The same as it is now, whatever changes later."""
+        return Frozen(self, has_synced=self.has_synced, version=self.version)
 
     def subscribe(self, listener: Listener) -> None:
         """Tell ``listener`` of every change from now on."""

@@ -30,6 +30,18 @@ class Tables:
         self._pods_at: Owners[Pod] = Owners()
         self._blocks = Blocks()
 
+    def take(self, other: Tables) -> None:
+        """Hold what ``other`` holds now. Objects are shared, tables are not."""
+        self.objects = {kind: found.copy() for kind, found in other.objects.items()}
+        self._services = {namespace: found.copy() for namespace, found in other._services.items()}
+        self._slices = {service: found.copy() for service, found in other._slices.items()}
+        self._population = other._population.copy()
+        self._node_names = other._node_names.copy()
+        self._services_at = other._services_at.copy()
+        self._slices_at = other._slices_at.copy()
+        self._pods_at = other._pods_at.copy()
+        self._blocks = other._blocks.copy()
+
     def service(self, namespace: str, name: str) -> Service | None:
         """The Service of that name."""
         of_namespace = self._services.get(namespace)

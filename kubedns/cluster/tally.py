@@ -22,6 +22,12 @@ class Tally(Generic[Counted]):
     def __len__(self) -> int:
         return len(self._counts)
 
+    def copy(self) -> Tally[Counted]:
+        """One with the same counts."""
+        copy: Tally[Counted] = Tally()
+        copy._counts = self._counts.copy()
+        return copy
+
     def add(self, thing: Counted) -> bool:
         """Count one more; whether it is the first."""
         count = self._counts.get(thing, 0)

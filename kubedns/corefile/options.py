@@ -78,9 +78,18 @@ def flag(*, help: str, word: str = "") -> bool:  # noqa: A002
     return option(Nothing(), default=False, help=help, word=word)
 
 
-def repeated(shape: Shape[T], *, help: str, words: Sequence[str] = ()) -> tuple[T, ...]:  # noqa: A002
-    """Any number of lines, in their order. ``words``: what they may begin with, where that is not the field's name."""
-    declared: tuple[T, ...] = _declare(Place.REPEATED, tuple(words), shape, help, ())
+def repeated(
+    shape: Shape[T],
+    *,
+    help: str,  # noqa: A002
+    words: Sequence[str] = (),
+    needed: bool = False,
+) -> tuple[T, ...]:
+    """Any number of lines, in their order; at least one if ``needed``.
+
+    ``words``: what they may begin with, where that is not the field's name.
+    """
+    declared: tuple[T, ...] = _declare(Place.REPEATED, tuple(words), shape, help, MISSING if needed else ())
     return declared
 
 

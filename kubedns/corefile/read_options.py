@@ -67,6 +67,9 @@ class _Reading:
                 lines = [own_line] if own_line.arguments or each.default is MISSING else []
             if lines:
                 values[each.name] = self._value(each, lines)
+            elif each.default is MISSING:
+                remedy = f"write `{each.written()}` in its block"
+                self.faults.append(self._directive.word.fault(f"{self._plugin} needs `{each.words[0]}`", remedy))
         if own_line.arguments and not takes_arguments:
             extra = own_line.arguments[0]
             self.faults.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from enum import IntEnum
 
 import msgspec
@@ -49,7 +49,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     may be given in any order, in turn; ``rank``: those of a lower rank before the others even then. ``plugin``: the
     word that answered. ``silent``: the client gets no response. ``recursion_available``: an upstream was asked.
     ``served_again`` is told, now and then, how many times more the finished response was given.
-    ``max_udp_octets``: how long the response may be over UDP, whatever the client takes.
+    ``max_udp_octets``: how long the response may be over UDP, whatever the client takes. ``records``: the answer of a
+    response that has as many messages as it needs; they are read as they are sent, and once.
     """
 
     rcode: Rcode = Rcode.NOERROR
@@ -69,6 +70,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     plugin: str = ""
     extended_error: ExtendedError | None = None
     max_udp_octets: int = MAX_UDP_OCTETS
+    records: Iterator[RRset] | None = None
 
     @property
     def is_denial(self) -> bool:

@@ -6,7 +6,7 @@ Whole records are kept or left out, so a response is never longer than the clien
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import assert_never
 
@@ -36,6 +36,8 @@ _OPT = Struct("!B2HIH")
 _OPTION = Struct("!2H")
 _QR, _AA, _TC, _RD, _RA, _CD = 0x8000, 0x0400, 0x0200, 0x0100, 0x0080, 0x0010
 _POINTERS_REACH = 0x3FFF
+_TURN = 32
+"""RRsets that are written at a time, some milliseconds of work with what it takes to find them."""
 _BADKEY = 17
 
 
@@ -50,10 +52,7 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
     The question is given back octet for octet; RD and CD are copied, AD and Z are clear (RFC 1035 §4.1.1, RFC 4035 §3).
     Over TCP (``limit`` 65535) a larger RRset is given in part without TC: there is nothing to fall back to.
     """
-    question = query.question
-    buffer = _Buffer(question.name.labels)
-    data = buffer.data
-    data += _TYPE_CLASS.pack(question.type, question.rdclass)
+    buffer = _begin_response(query)
     opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, answer.extended_error)
     room = limit - len(opt)
     counts = [0, 0, 0]
@@ -68,11 +67,32 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
         if not complete:
             break
     cut = not complete and section < 2 and limit < MAX_MESSAGE_OCTETS
-    flags = _QR | query.flags & (_RD | _CD) | answer.rcode & 0x0F
-    flags |= (_AA if answer.authoritative else 0) | (_TC if cut else 0) | (_RA if answer.recursion_available else 0)
-    data += opt
-    _HEADER.pack_into(data, 0, query.id, flags, 1, counts[0], counts[1], counts[2] + bool(opt))
-    return bytes(data)
+    return _finish_response(buffer, query, answer, counts, _TC if cut else 0, opt)
+
+
+def write_responses(query: Query, answer: Answer) -> Iterator[bytes]:
+    """The messages that give all of ``answer.records``, each as full as it can be (RFC 5936 §2.2).
+
+    Now and then an empty one comes in between: work has been done, and others may have their turn.
+
+    Raises:
+        ValueError: a record is longer than a message.
+    """
+    opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, answer.extended_error)
+    room = MAX_MESSAGE_OCTETS - len(opt)
+    buffer, count = _begin_response(query), 0
+    for number, rrset in enumerate(answer.records or (), 1):
+        left = rrset
+        while (written := _write_rrset(buffer, left, room, as_found)) < len(left.rdatas):
+            if not count + written:
+                raise ValueError(f"{rrset.owner} has a record that is longer than a message")
+            yield _finish_response(buffer, query, answer, (count + written, 0, 0), 0, opt)
+            buffer, count = _begin_response(query), 0
+            left = RRset(rrset.owner, rrset.ttl, left.rdatas[written:])
+        count += written
+        if number % _TURN == 0:
+            yield b""
+    yield _finish_response(buffer, query, answer, (count, 0, 0), 0, opt)
 
 
 def write_rejection(rejected: Rejected) -> bytes:
@@ -84,6 +104,25 @@ def write_rejection(rejected: Rejected) -> bytes:
     tsig = b"" if rejected.unknown_key is None else _badkey(rejected.unknown_key)
     header = _HEADER.pack(rejected.id, flags, bool(rejected.question), 0, 0, bool(opt) + bool(tsig))
     return header + rejected.question + opt + tsig
+
+
+def _begin_response(query: Query) -> _Buffer:
+    """A response with room for its header, and the question."""
+    question = query.question
+    buffer = _Buffer(question.name.labels)
+    buffer.data += _TYPE_CLASS.pack(question.type, question.rdclass)
+    return buffer
+
+
+def _finish_response(
+    buffer: _Buffer, query: Query, answer: Answer, counts: Sequence[int], cut: int, opt: bytes
+) -> bytes:
+    """The message, with its header and its OPT; ``counts``: the records of each section, ``cut``: TC or 0."""
+    flags = _QR | query.flags & (_RD | _CD) | answer.rcode & 0x0F
+    flags |= (_AA if answer.authoritative else 0) | cut | (_RA if answer.recursion_available else 0)
+    buffer.data += opt
+    _HEADER.pack_into(buffer.data, 0, query.id, flags, 1, counts[0], counts[1], counts[2] + bool(opt))
+    return bytes(buffer.data)
 
 
 class _Buffer:

@@ -41,7 +41,10 @@ class Client(msgspec.Struct, frozen=True, gc=False):
 
 
 class Query(msgspec.Struct, frozen=True, gc=False):
-    """A well-formed query. ``flags`` are the header's 16 bits as they came; ``octets`` counts the whole message."""
+    """A well-formed query. ``flags`` are the header's 16 bits as they came; ``octets`` counts the whole message.
+
+    ``serial``: the zone's that the client has already, where it asks for what has changed since (RFC 1995 §3).
+    """
 
     id: int
     flags: int
@@ -50,6 +53,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     octets: int
     client: Client
     trace: Trace = NO_TRACE
+    serial: int | None = None
 
     @property
     def checking_disabled(self) -> bool:

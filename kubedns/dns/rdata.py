@@ -30,6 +30,8 @@ class RecordType:
     ANY = 255
 
 
+TRANSFERS = (RecordType.AXFR, RecordType.IXFR)
+"""Types that ask for a whole zone (RFC 5936, RFC 1995)."""
 TYPE_NAMES: dict[int, str] = {
     1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 12: "PTR", 13: "HINFO", 15: "MX", 16: "TXT", 28: "AAAA", 29: "LOC",
     33: "SRV", 35: "NAPTR", 39: "DNAME", 41: "OPT", 43: "DS", 46: "RRSIG", 47: "NSEC", 48: "DNSKEY", 50: "NSEC3",

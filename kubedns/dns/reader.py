@@ -1,7 +1,7 @@
 """The query reader: octets → Query, a Rejected message, or silence. Strict, bounded, the same for every transport.
 
-A query is a header, one question, and at most an OPT and a TSIG behind it. The header's twelve octets are judged first;
-nothing is allocated by a count that the sender names.
+A query is a header, one question, and at most an OPT and a TSIG behind it; an IXFR has the client's SOA in between.
+The header's twelve octets are judged first; nothing is allocated by a count that the sender names.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _HEADER = Struct("!6H")
 _TYPE_CLASS = Struct("!2H")
 _FIXED = Struct("!2HIH")
 _OPTION = Struct("!2H")
+_TIMES = Struct("!5I")
 _MAX_ADDITIONAL = 2
 _QR = 0x8000
 _COOKIE_LENGTHS = frozenset((8, *range(16, 41)))
@@ -65,7 +66,7 @@ def read_query(octets: bytes, client: Client) -> Query | Rejected | None:
         return None
     if flags & 0x7800:
         return Rejected(ident, flags & 0x7800, Rcode.NOTIMP)
-    if questions != 1 or answers or authorities or additionals > _MAX_ADDITIONAL:
+    if questions != 1 or answers or authorities > 1 or additionals > _MAX_ADDITIONAL:
         return Rejected(ident, flags, Rcode.FORMERR)
     try:
         labels, at = _question_name(octets)
@@ -74,6 +75,14 @@ def read_query(octets: bytes, client: Client) -> Query | Rejected | None:
         return Rejected(ident, flags, Rcode.FORMERR)
     at += 4
     question = octets[HEADER_OCTETS:at]
+    serial = None
+    if authorities:
+        if rdtype != RecordType.IXFR:
+            return Rejected(ident, flags, Rcode.FORMERR)
+        try:
+            serial, at = _serial(octets, at)
+        except (_MalformedError, BrokenNameError, IndexError, error):
+            return Rejected(ident, flags, Rcode.FORMERR, question)
     edns = None
     if additionals or at != len(octets):
         try:
@@ -88,7 +97,7 @@ def read_query(octets: bytes, client: Client) -> Query | Rejected | None:
             return Rejected(ident, flags, Rcode.FORMERR, question, edns)
     if rdtype == RecordType.OPT:
         return Rejected(ident, flags, Rcode.FORMERR, question, edns)
-    return Query(ident, flags, Question(name_of(labels), rdtype, rdclass), edns, len(octets), client)
+    return Query(ident, flags, Question(name_of(labels), rdtype, rdclass), edns, len(octets), client, serial=serial)
 
 
 def _question_name(octets: bytes) -> tuple[Labels, int]:
@@ -103,6 +112,20 @@ def _question_name(octets: bytes) -> tuple[Labels, int]:
     if at + 1 - HEADER_OCTETS > MAX_NAME_OCTETS:
         raise _MalformedError
     return tuple(labels), at + 1
+
+
+def _serial(octets: bytes, at: int) -> tuple[int, int]:
+    """The serial of the SOA at ``at``, and where the record ends (RFC 1995 §3)."""
+    _, at = read_name(octets, at)
+    rdtype, _, _, length = _FIXED.unpack_from(octets, at)
+    at += _FIXED.size
+    end = at + length
+    for _ in range(2):  # the primary's name and the mailbox
+        _, at = read_name(octets, at)
+    if rdtype != RecordType.SOA or at + _TIMES.size != end:
+        raise _MalformedError
+    serial: int = _TIMES.unpack_from(octets, at)[0]
+    return serial, end
 
 
 def _additional(octets: bytes, at: int, count: int) -> tuple[Edns | None, UnknownKey | None]:

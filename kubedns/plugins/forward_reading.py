@@ -65,14 +65,14 @@ def _upstreams(word: Word) -> Sequence[UpstreamAddress]:
         if not found:
             raise unfit(word, "a file without nameserver lines")
         return found
-    host, name, port = _split(text, over_tls)
+    host, name, port = split_address(text, over_tls)
     try:
         return (UpstreamAddress(str(ipaddress.ip_address(host)), int(port), over_tls, name),)
     except ValueError as error:
         raise unfit(word, "no address and no file", _REMEDY) from error
 
 
-def _split(text: str, over_tls: bool) -> tuple[str, str, str]:
+def split_address(text: str, over_tls: bool) -> tuple[str, str, str]:
     """Host, certificate's name and port of ``1.2.3.4%name:853``, ``::1`` and ``[::1]:53``; the name is of TLS alone."""
     default = _TLS_PORT if over_tls else _PORT
     if over_tls and "%" in text:

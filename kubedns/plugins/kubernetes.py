@@ -37,7 +37,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -51,8 +51,10 @@ from kubedns.corefile.values import Choice, Count, Duration, Path, Seconds, Text
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.dns.rrset import RRset
 from kubedns.plugins.plugin import ClusterSource, Context, Next
 from kubedns.records.cluster_zone import ClusterZone
+from kubedns.records.listing import zone_records
 from kubedns.records.options import PodsMode, RecordOptions
 
 
@@ -192,6 +194,21 @@ class Kubernetes:
             return (await next_plugin(query)).also_on(answer.depends_on)
         return msgspec.structs.replace(answer, plugin=self.word)
 
+    def apexes(self) -> Iterable[Name]:
+        """Its zones, reverse ones too."""
+        return [zone.name for zone in self.zone.zones]
+
+    def soa(self, zone: Name) -> RRset | None:
+        """The SOA of one of its zones, once the cluster has been listed."""
+        found = self.zone.begins_at(zone)
+        return found.soa(self.zone.serial) if found is not None and self._lister.has_synced else None
+
+    def zone_records(self, zone: Name) -> Iterator[RRset]:
+        """Every RRset of one of its zones, as the cluster is now."""
+        cluster = self.zone.frozen()
+        found = cluster.begins_at(zone)
+        return iter(()) if found is None else zone_records(cluster, found)
+
     def is_ready(self) -> bool:
         """Whether the cluster has been listed."""
         return self._lister.has_synced
@@ -220,4 +237,6 @@ def make(options: Options, context: Context) -> Kubernetes:
         mesh=options.mesh is not None,
     )
     fallthrough = () if options.fallthrough is None else options.fallthrough or zones
-    return Kubernetes(ClusterZone(records, lister, context.serial), fallthrough, lister)
+    # Whatever the store has seen before, the serial goes on from where it is.
+    zone = ClusterZone(records, lister, context.serial - lister.version)
+    return Kubernetes(zone, fallthrough, lister)

@@ -49,7 +49,7 @@ CHAIN = (
     Row("autopath"),
     Row("minimal"),
     Row("template", once=False),
-    Row("transfer"),
+    Row("transfer", once=False),
     Row("hosts"),
     Row("k8s_external"),
     Row("kubernetes"),
@@ -74,7 +74,6 @@ LATER = frozenset(
         "local",
         "nsid",
         "secondary",
-        "transfer",
         "view",
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -12,6 +12,7 @@ from kubedns.cluster.selectors import LabelSelector
 from kubedns.dns.answer import Answer, Key
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.dns.rrset import RRset
 from kubedns.observe.metrics import Metrics
 from kubedns.observe.pages import Page
 
@@ -97,6 +98,20 @@ class Joining(Plugin, Protocol):
 
     def joined(self, other: Any) -> Joining:  # noqa: ANN401
         """One that does what both do; ``other`` has the same word and stands below."""
+
+
+@runtime_checkable
+class Transferable(Plugin, Protocol):
+    """A plugin whose zones other servers may be given whole."""
+
+    def apexes(self) -> Iterable[Name]:
+        """Where its zones begin."""
+
+    def soa(self, zone: Name) -> RRset | None:
+        """The SOA of the zone that begins at ``zone``, as it is now; None: there is none, or it is not loaded."""
+
+    def zone_records(self, zone: Name) -> Iterator[RRset]:
+        """Every RRset of that zone as it is now, whatever changes while they are read."""
 
 
 @runtime_checkable

@@ -65,9 +65,17 @@ class ClusterZone:
                 return zone
         return None
 
+    def begins_at(self, apex: Name) -> Zone | None:
+        """The zone whose apex that is."""
+        return next((zone for zone in self.zones if zone.name == apex), None)
+
     def lookup(self, zone: Zone, rtype: int) -> Lookup:
         """What reads the objects for one question of ``rtype`` in ``zone``."""
         return Lookup(self.lister, self.options, zone, self._forward if zone.is_reverse else zone, rtype)
+
+    def frozen(self) -> ClusterZone:
+        """The same cluster as it is now, whatever changes later."""
+        return ClusterZone(self.options, self.lister.frozen(), self.first_serial)
 
     @property
     def serial(self) -> int:

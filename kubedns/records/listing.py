@@ -31,14 +31,19 @@ Names = Iterator[tuple[Name, tuple[int, ...]]]
 
 def records(cluster: ClusterZone) -> Iterator[RRset]:
     """Every RRset of every zone, the apex first, then Service by Service; none before the source has synced."""
+    for zone in cluster.zones:
+        yield from zone_records(cluster, zone)
+
+
+def zone_records(cluster: ClusterZone, zone: Zone) -> Iterator[RRset]:
+    """Every RRset of one of the cluster's zones, its SOA first; none before the source has synced."""
     if not cluster.lister.has_synced:
         return
-    for zone in cluster.zones:
-        for name, types in _names(cluster, zone):
-            for rtype in types:
-                yield from cluster.answer(Question(name, rtype)).answer
-        if not zone.is_reverse:
-            yield from _endpoints(cluster, zone)
+    for name, types in _names(cluster, zone):
+        for rtype in types:
+            yield from cluster.answer(Question(name, rtype)).answer
+    if not zone.is_reverse:
+        yield from _endpoints(cluster, zone)
 
 
 def _names(cluster: ClusterZone, zone: Zone) -> Names:

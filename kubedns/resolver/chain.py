@@ -21,6 +21,7 @@ class Chain:
     """One server block at work: its ``zones``, its ``plugins`` in chain order, and the first of them as a call.
 
     ``observers``: those of the plugins that are told of responses; ``observes_all``: of cached ones too.
+    ``gives_zones``: whether one of them answers those who ask for a whole zone.
     """
 
     zones: tuple[Name, ...]
@@ -28,6 +29,7 @@ class Chain:
     first: Next
     observers: tuple[Observer, ...]
     observes_all: bool
+    gives_zones: bool
 
 
 def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
@@ -38,7 +40,8 @@ def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
         if isinstance(plugin, Answering):
             call = partial(plugin.answer, next_plugin=call)
     observers = tuple(plugin for plugin in ordered if isinstance(plugin, Observer))
-    return Chain(tuple(zones), ordered, call, observers, any(each.observes_all for each in observers))
+    observes_all = any(each.observes_all for each in observers)
+    return Chain(tuple(zones), ordered, call, observers, observes_all, any(each.word == "transfer" for each in ordered))
 
 
 async def _unanswered(query: Query) -> Answer:

@@ -10,7 +10,7 @@ from kubedns.dns.answer import Answer, refused, servfail
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.question import Client, Query, Question
-from kubedns.dns.rdata import RecordType
+from kubedns.dns.rdata import TRANSFERS
 from kubedns.dns.rrset import CLASS_IN
 from kubedns.dns.trace import NO_TRACE, Trace
 from kubedns.observe.failures import Failures
@@ -41,7 +41,7 @@ class Resolver:
         question = query.question
         if question.rdclass != CLASS_IN:
             return _OTHER_CLASS
-        if question.type in (RecordType.AXFR, RecordType.IXFR):
+        if question.type in TRANSFERS and not self._gives(question.name):
             return _TRANSFER
         try:
             answer = await self._routed(query)
@@ -58,6 +58,11 @@ class Resolver:
     async def lookup(self, question: Question, client: Client, trace: Trace = NO_TRACE) -> Answer:
         """The answer to a question that came as no message, by the same way."""
         return await self.answer(Query(0, 0x0100, question, None, 0, client, trace))
+
+    def _gives(self, name: Name) -> bool:
+        """Whether whole zones are given to anybody there; where they are not, no plugin is asked for one."""
+        found = self._routes.find(name)
+        return found is not None and found.chain.gives_zones
 
     def _routed(self, query: Query) -> Coroutine[Any, Any, Answer]:
         found = self._routes.find(query.question.name)

@@ -6,15 +6,24 @@ Nothing else passes between them, so that the look-up can be done by other means
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import chain, repeat
+from typing import Any
 
+import msgspec
 from cachetools import LRUCache
 
-from kubedns.dns.answer import Answer
-from kubedns.dns.edns import udp_limit
-from kubedns.dns.message import MAX_MESSAGE_OCTETS, Arrange, as_found, write_rejection, write_response
+from kubedns.dns.answer import Answer, refused
+from kubedns.dns.edns import ErrorCode, ExtendedError, udp_limit
+from kubedns.dns.message import (
+    MAX_MESSAGE_OCTETS,
+    Arrange,
+    as_found,
+    write_rejection,
+    write_response,
+    write_responses,
+)
 from kubedns.dns.question import Client, Query, Transport
 from kubedns.dns.rdata import TYPE_NAMES
 from kubedns.dns.reader import Rejected, read_query
@@ -23,15 +32,18 @@ from kubedns.observe.metrics import Labels, ResponderMetrics
 from kubedns.plugins.plugin import ClientSensitive
 from kubedns.resolver.answercache import ENTRY_OCTETS, AnswerCache, Entry, Serve, Table
 from kubedns.resolver.arrangements import KEPT, Random, in_turn
+from kubedns.resolver.chain import Route
 from kubedns.resolver.resolver import Resolver
 
 Find = Callable[[bytes], Serve | None]
+Stream = Iterator[bytes]
 Clock = Callable[[], float]
 _CLIENTS_KEPT = 4096
 _REPORTS_SHARED = 4096
 _NO_ZONE = "dropped"
 """What CoreDNS's metrics call the zone of a query that no server block serves."""
 _OPT_FIXED_OCTETS = 11
+_ONE_MESSAGE = refused(ExtendedError(ErrorCode.OTHER, "whole zones are given over TCP alone"))
 
 
 class Responder:
@@ -80,7 +92,16 @@ class Responder:
         self._metrics.served(count, seconds)
 
     async def resolve(self, octets: bytes, client: Client) -> bytes | None:
-        """The response to a message; None: silence."""
+        """The response to a message, in one message; None: silence."""
+        response = await self._resolve(octets, client, several=False)
+        assert response is None or isinstance(response, bytes)
+        return response
+
+    def resolve_whole(self, octets: bytes, client: Client) -> Coroutine[Any, Any, bytes | Stream | None]:
+        """The same, or the messages that the response takes; an empty one: others may have their turn."""
+        return self._resolve(octets, client, several=True)
+
+    async def _resolve(self, octets: bytes, client: Client, several: bool) -> bytes | Stream | None:
         started = self._clock()
         query = read_query(octets, client)
         if query is None:
@@ -91,9 +112,9 @@ class Responder:
             self._metrics.count(labels, len(octets), len(response), 1)
             self._metrics.took(_NO_ZONE, self._clock() - started)
             return response
-        return await self._respond(query, octets, started)
+        return await self._respond(query, octets, started, several)
 
-    async def _respond(self, query: Query, octets: bytes, started: float) -> bytes | None:
+    async def _respond(self, query: Query, octets: bytes, started: float, several: bool) -> bytes | Stream | None:
         route = self._resolver.route(query.question.name)
         observed = route is not None and route.chain.observes_all
         table = self._table(self._observed_tables if observed else self._tables, query.client.address)
@@ -106,6 +127,10 @@ class Responder:
             answer = await self._resolver.answer(query)
             if answer.silent:
                 return None
+            if answer.records is not None:
+                if several and route is not None:
+                    return self._messages(query, answer, route, started)
+                answer = msgspec.structs.replace(_ONE_MESSAGE, varies_by_client=True, plugin=answer.plugin)
             zone = route.zone if route else _NO_ZONE
             try:
                 entry = self._entry(query, answer, zone)
@@ -127,6 +152,21 @@ class Responder:
                 observer.observe(query, heard, response, seconds)
         return response
 
+    def _messages(self, query: Query, answer: Answer, route: Route, started: float) -> Stream:
+        """The messages of an answer that is as long as it is; counted and told of when they end, however they do."""
+        first, octets = b"", 0
+        try:
+            for message in write_responses(query, answer):
+                first = first or message
+                octets += len(message)
+                yield message
+        finally:
+            seconds = self._clock() - started
+            self._metrics.count(_labels(query, answer, route.zone), query.octets, octets, 1)
+            self._metrics.took(route.zone, seconds)
+            for observer in route.chain.observers:
+                observer.observe(query, answer, first, seconds)
+
     def _entry(self, query: Query, answer: Answer, zone: str) -> Entry:
         """The finished answer, with its first response worked out."""
         tcp = self._transport is Transport.TCP
@@ -145,14 +185,7 @@ class Responder:
             first = write(as_found)
             responses = repeat(first)
             cost = ENTRY_OCTETS + query.octets + len(first)
-        labels = Labels(
-            zone,
-            TYPE_NAMES.get(query.question.type, "other"),
-            answer.rcode.name,
-            answer.plugin,
-            query.dnssec_ok,
-        )
-        report = self._report(labels, query.octets, len(first) + 2)
+        report = self._report(_labels(query, answer, zone), query.octets, len(first) + 2)
         return Entry(answer.depends_on, responses, cost, report, answer.served_again)
 
     def _keep(self, table: Table, key: bytes, entry: Entry, answer: Answer, now: float) -> None:
@@ -172,6 +205,10 @@ class Responder:
         if table is None:
             table = tables[client_class] = Table()
         return table
+
+
+def _labels(query: Query, answer: Answer, zone: str) -> Labels:
+    return Labels(zone, TYPE_NAMES.get(query.question.type, "other"), answer.rcode.name, answer.plugin, query.dnssec_ok)
 
 
 def _cache_key(query: Query, octets: bytes) -> bytes | None:

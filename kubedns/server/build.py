@@ -83,9 +83,11 @@ class _Draft:
 class _Builder:
     def __init__(self, settings: Settings, before: Server | None) -> None:
         self._settings = settings
-        # SOA serials start from the time of day, so that they do not go back when the process starts anew.
+        # SOA serials start from the time of day, so that they do not go back when the process starts anew; another
+        # configuration may give other records, so its serials are always higher.
         now = int(time.time())  # noqa: TID251
-        self._lasting = before.lasting if before else Lasting(Metrics(), AnswerCache(settings.cache_octets), now)
+        self._serial = max(now, before.serial + 1) if before else now
+        self._lasting = before.lasting if before else Lasting(Metrics(), AnswerCache(settings.cache_octets))
         self._metrics = self._lasting.metrics
         self._cache = self._lasting.cache
         self._known = dict(before.clusters) if before else {}
@@ -144,7 +146,7 @@ class _Builder:
             servers=tuple(dict.fromkeys(map(server_label, self._listen_addresses(draft)))),
             block=draft.plugins,
             folder=folder,
-            serial=self._lasting.serial,
+            serial=self._serial,
         )
         plugin = module.make(options, context)
         above = draft.plugins[-1] if draft.plugins else None

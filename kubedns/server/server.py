@@ -26,11 +26,10 @@ from kubedns.transport.udp import UdpListener
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """What outlives a configuration: counters never go back, nor do serials, which start from ``serial``."""
+    """What outlives a configuration: counters never go back, and what has been answered is kept."""
 
     metrics: Metrics
     cache: AnswerCache
-    serial: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +138,11 @@ class Server:
     def lameduck_seconds(self) -> float:
         """How long queries are answered after SIGTERM: the longest that any server block asks for."""
         return max((plugin.lameduck_seconds for plugin in self.plugins if isinstance(plugin, Health)), default=0.0)
+
+    @property
+    def serial(self) -> int:
+        """The highest serial of any zone, which the next configuration's must be above."""
+        return max((zone.serial for zone in self.cluster_zones), default=0)
 
     @property
     def cluster_zones(self) -> tuple[ClusterZone, ...]:

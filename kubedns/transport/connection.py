@@ -14,7 +14,7 @@ from kubedns.dns.question import Client
 from kubedns.transport.driving import Driver
 from kubedns.transport.framing import Messages, framed
 from kubedns.transport.limits import TcpLimits
-from kubedns.transport.responder import Responder
+from kubedns.transport.responder import Responder, Stream
 
 _TURN = 64
 """Messages taken at a time, so that others get their turn."""
@@ -47,6 +47,7 @@ class Connection(asyncio.BufferedProtocol):
         self._messages = Messages()
         self._unsent = bytearray()
         self._in_flight: set[asyncio.Task[None]] = set()
+        self._resumed: asyncio.Event | None = None
         self._is_last = False
         self._incomplete_since: float | None = self.last_query
         self._unread_since: float | None = None
@@ -125,6 +126,8 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         """The client has caught up."""
         self._unread_since = None
+        if self._resumed is not None:
+            self._resumed.set()
         self._proceed()
 
     @property
@@ -180,21 +183,51 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
 
     def _resolve(self, message: bytes) -> None:
-        task = self._shared.driver.drive(self._shared.responder.resolve(message, self.client), self._respond_or_close)
+        resolving = self._shared.responder.resolve_whole(message, self.client)
+        task = self._shared.driver.drive(resolving, self._respond_or_close)
         if task is not None:
-            self._in_flight.add(task)
-            task.add_done_callback(self._finished)
+            self._await(task)
+
+    def _await(self, task: asyncio.Task[None]) -> None:
+        self._in_flight.add(task)
+        task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._in_flight.discard(task)
         self.last_query = monotonic()
         self._proceed()
 
-    def _respond_or_close(self, response: bytes | None) -> None:
+    def _respond_or_close(self, response: bytes | Stream | None) -> None:
         if response is None:
             self.close()
-        else:
+        elif isinstance(response, bytes):
             self._respond(response)
+        elif self._closing_since is None:
+            self._await(asyncio.get_running_loop().create_task(self._send_all(response)))
+
+    async def _send_all(self, messages: Stream) -> None:
+        """Send one message after the other, as fast as the client takes them; other queries are answered meanwhile."""
+        try:
+            async with asyncio.timeout(self._limits.transfer):
+                for message in messages:
+                    if message:
+                        self._respond(message)
+                        self._flush()
+                        await self._until_taken()
+                    await asyncio.sleep(0)
+        except TimeoutError:
+            self._shared.driver.limited("transfer")
+            self.abort()
+        except Exception as error:  # the client learns it by a stream that ends before its time
+            self._shared.driver.failed(error)
+            self.abort()
+
+    async def _until_taken(self) -> None:
+        """Wait while the client does not take its responses."""
+        while self._unread_since is not None:
+            self._resumed = self._resumed or asyncio.Event()
+            self._resumed.clear()
+            await self._resumed.wait()
 
     def _respond(self, response: bytes) -> None:
         self._unsent += framed(response)

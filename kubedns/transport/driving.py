@@ -9,14 +9,15 @@ import asyncio
 import logging
 import types
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any
+from typing import Any, TypeVar
 
 from kubedns.observe.failures import Failures
 from kubedns.observe.metrics import TransportMetrics
 
-Resolving = Coroutine[Any, Any, bytes | None]
+Response = TypeVar("Response")
+Resolving = Coroutine[Any, Any, Response]
 """Gives a whole response, or None for silence."""
-Done = Callable[[bytes | None], None]
+Done = Callable[[Response | None], None]
 
 MAX_SUSPENDED = 10_000
 """Queries of one listener that may wait for others at a time; each holds some kilobytes."""
@@ -35,12 +36,12 @@ class Driver:
         self._most = most
         self._failures = Failures(_log)
 
-    def drive(self, resolving: Resolving, done: Done) -> asyncio.Task[None] | None:
+    def drive(self, resolving: Resolving[Response], done: Done[Response]) -> asyncio.Task[None] | None:
         """Run ``resolving`` and hand what it gives to ``done``: at once or, where it waits, from the Task returned.
 
         An error in it, and one that waits where too many do, count as silence.
         """
-        response: bytes | None = None
+        response: Response | None = None
         try:
             awaited = resolving.send(None)
         except StopIteration as stop:
@@ -59,13 +60,18 @@ class Driver:
         self._metrics.panics += 1
         self._failures.tell(error, "answering a message")
 
-    def _suspend(self, resolving: Resolving, awaited: object, done: Done) -> asyncio.Task[None]:
+    def limited(self, limit: str) -> None:
+        """Count a connection that is closed because of ``limit``."""
+        self._metrics.limited(limit)
+
+    def _suspend(self, resolving: Resolving[Response], awaited: object, done: Done[Response]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(self._finish(resolving, awaited, done))
         self.suspended.add(task)
         task.add_done_callback(self.suspended.discard)
         return task
 
-    async def _finish(self, resolving: Resolving, awaited: object, done: Done) -> None:
+    async def _finish(self, resolving: Resolving[Response], awaited: object, done: Done[Response]) -> None:
+        response: Response | None
         try:
             response = await _rest(resolving, awaited)
         except Exception as error:
@@ -78,7 +84,7 @@ class Driver:
             response = None
         done(response)
 
-    def _give_up(self, resolving: Resolving) -> None:
+    def _give_up(self, resolving: Resolving[Response]) -> None:
         self._metrics.dropped += 1
         try:
             resolving.close()
@@ -87,7 +93,7 @@ class Driver:
 
 
 @types.coroutine
-def _rest(resolving: Resolving, awaited: object) -> Generator[Any, Any, bytes | None]:
+def _rest(resolving: Resolving[Response], awaited: object) -> Generator[Any, Any, Response]:
     """What is left of a coroutine that was run to its first wait: what it waits for is handed on to the loop first."""
     while True:
         thrown: BaseException | None = None
@@ -98,7 +104,7 @@ def _rest(resolving: Resolving, awaited: object) -> Generator[Any, Any, bytes | 
         try:
             awaited = resolving.send(sent) if thrown is None else resolving.throw(thrown)
         except StopIteration as stop:
-            response: bytes | None = stop.value
+            response: Response = stop.value
             return response
 
 

@@ -25,6 +25,8 @@ class TcpLimits:
     """Responses that the client has not taken; then it is read no further. One message has at most so many."""
     unread: float = 5.0
     """For how long they may lie there before the connection is closed."""
+    transfer: float = 300.0
+    """For a response of many messages to be taken whole."""
 
 
 @dataclass(frozen=True, slots=True)

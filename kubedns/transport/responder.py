@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Protocol
 
 from kubedns.dns.question import Client
 
+Stream = Iterator[bytes]
+"""A response of several messages; an empty one only means that others may have their turn."""
 Find = Callable[[bytes], Callable[[], bytes] | None]
 
 
@@ -25,4 +27,7 @@ class Responder(Protocol):
         """So many answers were served from ``find`` in a batch of so many seconds."""
 
     def resolve(self, octets: bytes, client: Client) -> Coroutine[Any, Any, bytes | None]:
-        """The response to any message; None: silence."""
+        """The response to any message, in one message; None: silence."""
+
+    def resolve_whole(self, octets: bytes, client: Client) -> Coroutine[Any, Any, bytes | Stream | None]:
+        """The same for a stream, which can carry a response of several messages."""

@@ -81,6 +81,9 @@ class Model:
     def __init__(self, objects: list[Object]) -> None:
         self._objects = objects
 
+    def frozen(self) -> Model:
+        return self
+
     def service(self, namespace: str, name: str) -> Service | None:
         return next((each for each in self.services(namespace) if each.name == name), None)
 

@@ -179,7 +179,9 @@ def test_the_store_reads_like_its_objects_and_tells_every_difference(seed: int) 
     objects: dict[ObjectKey, Object] = {}
     before = readable(Model([]))
     for _ in range(60):
+        frozen = store.frozen()
         _write(source, store, objects)
+        assert readable(frozen) == before
         after = readable(store)
         assert after == readable(Model(list(objects.values())))
         assert {key for key in after if after[key] != before[key]} <= told

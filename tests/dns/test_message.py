@@ -9,7 +9,7 @@ import pytest
 
 from kubedns.dns.answer import Answer, Rcode, data, nodata, nxdomain, servfail
 from kubedns.dns.edns import udp_limit
-from kubedns.dns.message import MAX_MESSAGE_OCTETS, write_rejection, write_response
+from kubedns.dns.message import MAX_MESSAGE_OCTETS, write_rejection, write_response, write_responses
 from kubedns.dns.names import ROOT, name_of, parse_name
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import AAAA, CNAME, NS, PTR, SOA, SRV, TXT, A, Opaque, Rdata
@@ -115,6 +115,38 @@ def test_an_opt_answers_an_opt_and_only_that() -> None:
 def test_the_udp_limit_is_the_clients_within_ours(size: int, limit: int) -> None:
     assert udp_limit(query(message(counts=(1, 0, 0, 1), body=QUESTION + opt(size))).edns) == limit
     assert udp_limit(None) == 512
+
+
+def responses(rrsets: list[RRset], octets: bytes = GOOD["plain"]) -> list[dns.message.Message]:
+    written = [each for each in write_responses(query(octets), Answer(records=iter(rrsets))) if each]
+    assert all(len(each) <= MAX_MESSAGE_OCTETS for each in written)
+    assert all(len(each) > MAX_MESSAGE_OCTETS - 400 for each in written[:-1])
+    return [dns.message.from_wire(each, one_rr_per_rrset=True) for each in written]
+
+
+@pytest.mark.parametrize("name", ["plain", "opt"])
+def test_many_records_go_into_as_few_messages_as_hold_them(name: str) -> None:
+    texts = [RRset(OWNER.child(b"t%d" % at), 5, (TXT((b"x" * 200,)),)) for at in range(1000)]
+    rrsets = [SOA_SET, RRset(OWNER, 5, addresses(9000)), *texts, SOA_SET]
+    messages = responses(rrsets, GOOD[name])
+    lines = [rrset.to_text() for each in messages for rrset in each.answer]
+    assert lines == [line for rrset in rrsets for line in rrset.lines()]
+    assert {each.edns for each in messages} == {0 if name == "opt" else -1}
+    assert {each.id for each in messages} == {0x4B44}
+    assert all(each.question for each in messages)
+
+
+def test_while_many_records_are_written_others_have_their_turn() -> None:
+    work = iter(RRset(OWNER, 5, addresses(1)) for _ in range(1000))
+    for written in write_responses(query(), Answer(records=work)):
+        if not written:
+            break
+    assert next(work, None) is not None
+
+
+def test_no_record_is_broken_over_two_messages() -> None:
+    with pytest.raises(ValueError, match="longer than a message"):
+        responses([SOA_SET, RRset(OWNER, 5, (Opaque(65280, bytes(65500)),))])
 
 
 @pytest.mark.parametrize("name", REJECTED)

@@ -31,7 +31,18 @@ TSIG = (
     b"\3bad\0" + struct.pack("!HHIH", 250, 255, 0, 61) + b"\x0bhmac-sha256\0" + bytes(6) + b"\1\x2c\0\x20" + bytes(38)
 )
 
+IXFR = NAME + b"\0\xfb\0\1"
+TIMES = struct.pack("!5I", 0xFFFFFFFE, 1, 2, 3, 4)
+
+
+def soa(rdtype: int = 6, rdata: bytes = b"\xc0\x0c\1a\xc0\x0c" + TIMES) -> bytes:
+    return b"\xc0\x0c" + struct.pack("!HHIH", rdtype, 1, 0, len(rdata)) + rdata
+
+
 GOOD = {
+    "ixfr": message(counts=(1, 0, 1, 0), body=IXFR + soa()),
+    "ixfr-opt": message(counts=(1, 0, 1, 1), body=IXFR + soa() + opt()),
+    "ixfr-serial-unknown": message(body=IXFR),
     "plain": message(),
     "z-bit": message(0x0140),
     "every-harmless-flag": message(0x07FF & 0xFFFF ^ 0x0000),
@@ -53,6 +64,13 @@ def test_well_formed_queries_are_read(name: str) -> None:
     assert query.id == 0x4B44
     assert query.octets == len(GOOD[name])
     assert (query.edns is not None) is ("opt" in name or "cookie" in name)
+
+
+@pytest.mark.parametrize(("name", "serial"), [("ixfr", 0xFFFFFFFE), ("ixfr-opt", 0xFFFFFFFE), ("plain", None)])
+def test_who_has_a_zone_already_says_which(name: str, serial: int | None) -> None:
+    query = read_query(GOOD[name], CLIENT)
+    assert isinstance(query, Query)
+    assert query.serial == serial
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -90,6 +108,11 @@ REJECTED = {
     "two-questions": (message(counts=(2, 0, 0, 0), body=QUESTION * 2), Rcode.FORMERR),
     "answer-count": (message(counts=(1, 1, 0, 0)), Rcode.FORMERR),
     "authority-count": (message(counts=(1, 0, 1, 0)), Rcode.FORMERR),
+    "authority-of-no-ixfr": (message(counts=(1, 0, 1, 0), body=QUESTION + soa()), Rcode.FORMERR),
+    "two-authorities": (message(counts=(1, 0, 2, 0), body=IXFR + soa() * 2), Rcode.FORMERR),
+    "ixfr-without-soa": (message(counts=(1, 0, 1, 0), body=IXFR + soa(rdtype=2)), Rcode.FORMERR),
+    "ixfr-short-soa": (message(counts=(1, 0, 1, 0), body=IXFR + soa(rdata=b"\xc0\x0c\0" + TIMES[1:])), Rcode.FORMERR),
+    "ixfr-long-soa": (message(counts=(1, 0, 1, 0), body=IXFR + soa(rdata=b"\0\0\0" + TIMES)), Rcode.FORMERR),
     "additional-count": (message(counts=(1, 0, 0, 3)), Rcode.FORMERR),
     "pointer-in-question": (message(body=b"\xc0\x0c\0\1\0\1"), Rcode.FORMERR),
     "label-type-01": (message(body=b"\x41" + b"a" * 65 + b"\0\0\1\0\1"), Rcode.FORMERR),

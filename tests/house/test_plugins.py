@@ -25,6 +25,7 @@ NO_WORDS = {
     "networks",
     "order",
     "pages",
+    "peers",
     "plugin",
     "rewrite_reading",
     "rewrite_rules",

@@ -70,6 +70,14 @@ FAULTS = {
         ["4: kubernetes mesh: `proxies` is no Service"],
     ),
     "log format": (".:1 {\n log . {nme}\n}", ["2: log: unknown field {nme}"]),
+    "transfer to nobody": (
+        ".:1 {\n transfer\n}",
+        ["2: transfer needs `to`; write `to ADDRESS[:PORT]|*...` in its block"],
+    ),
+    "transfer": (
+        ".:1 {\n transfer {\n  to 192.0.2.1:x nobody\n }\n}",
+        ["3: transfer to: `192.0.2.1:x` is no address", "3: transfer to: `nobody` is no address"],
+    ),
     "acl": (
         ".:1 {\n acl {\n  block type AX net 10.0.0.0/33\n  deny\n }\n}",
         ["3: acl block: `AX` is no record type", "4: unknown option `deny` in acl"],
@@ -169,3 +177,17 @@ def test_rewrite_lines_of_a_server_block_are_one_plugin_in_the_order_of_the_file
     assert isinstance(rules, Rewrite)
     assert isinstance(other, Rewrite)
     assert ([step.stops for step in rules.steps], len(other.steps)) == ([True, False], 1)
+
+
+def test_another_configuration_has_higher_serials(tmp_path: Path) -> None:
+    text = f"cluster.local {{\n{MANIFESTS}}}\n}}"
+    server = build(text, tmp_path)
+    asyncio.run(server.load())
+    serials = [server.serial]
+    for count in range(3):
+        blocks = parse_corefile(
+            text.replace("web.yaml", f"web.yaml\n ttl {count}"), str(tmp_path / "Corefile"), DiskFiles(), {}
+        ).blocks
+        server = build_server(blocks, Settings(), server)
+        serials.append(server.serial)
+    assert sorted(set(serials)) == serials

@@ -6,7 +6,8 @@ import asyncio
 import socket
 import struct
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from kubedns.dns.question import Client
 from kubedns.errors import ListenError
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.framing import framed
-from kubedns.transport.responder import Find
+from kubedns.transport.responder import Find, Stream
 from kubedns.transport.sockets import ListenAddress
 from tests.support.process import free_port
 
@@ -26,6 +27,7 @@ T = TypeVar("T")
 class FakeResponder:
     """Answers what comes after a message's ID: ``keep`` puts an answer where ``find`` sees it, the rest is resolved.
 
+    ``many...`` gets, as a stream, what ``stream`` holds then; it ends in an error if it holds None.
     ``slow...`` waits for ``release``, ``nap...`` for a moment; ``...silent`` gets silence, ``...panic`` an error,
     ``...big`` sixty kilobytes and ``...huge`` more than fits a datagram.
     """
@@ -38,6 +40,7 @@ class FakeResponder:
         self.finds: list[bytes] = []
         self.ticks = 0
         self.hits = 0
+        self.stream: Iterator[bytes | None] = iter(())
         self._answers: dict[bytes, Callable[[], bytes]] = {}
 
     def keep(self, query: bytes, *responses: bytes) -> None:
@@ -59,6 +62,11 @@ class FakeResponder:
         assert seconds >= 0
         self.hits += count
 
+    async def resolve_whole(self, octets: bytes, client: Client) -> bytes | Stream | None:
+        if octets[2:].startswith(b"many"):
+            return map(partial(_stamped, octets[:2]), self.stream)
+        return await self.resolve(octets, client)
+
     async def resolve(self, octets: bytes, client: Client) -> bytes | None:
         self.clients.append(client)
         self.resolved.append(octets)
@@ -76,6 +84,11 @@ class FakeResponder:
         if text.endswith(b"huge"):
             return octets[:2] + bytes(65_533)
         return octets[:2] + b"R:" + text[:100]
+
+
+def _stamped(ident: bytes, message: bytes | None) -> bytes:
+    assert message is not None, "the stream breaks"
+    return ident + message if message else b""
 
 
 def on_free_port(host: str, make: Callable[[ListenAddress], T]) -> T:

@@ -257,6 +257,107 @@ def test_who_reads_late_gets_all() -> None:
     run(play)
 
 
+BIG = bytes(60_000)
+
+
+def test_many_messages_come_in_order_while_others_are_answered() -> None:
+    async def play() -> None:
+        async with listening() as scene:
+            sent = [b"1" + BIG, b"", *[b"%d" % at for at in range(500)], b"", BIG]
+            scene.responder.stream = iter(sent)
+            with scene.client(room=4096) as client, scene.client() as other:
+                await client.send(b"01many", b"02made")
+                assert await other.ask(b"03made") == b"03R:made"
+                got = [await client.receive() for _ in range(sum(map(bool, sent)) + 1)]
+            assert b"02R:made" in got
+            assert [each for each in got if each != b"02R:made"] == [b"01" + each for each in sent if each]
+
+    run(play)
+
+
+def test_work_without_a_message_gives_others_their_turn() -> None:
+    async def play() -> None:
+        async with listening() as scene:
+            scene.responder.stream = iter(lambda: b"", None)
+            with scene.client() as client, scene.client() as other:
+                await client.send(b"01many")
+                assert await client.ask(b"02made") == b"02R:made"
+                assert await other.ask(b"03made") == b"03R:made"
+
+    run(play)
+
+
+def test_many_messages_are_made_no_faster_than_they_are_taken_and_who_takes_none_is_closed() -> None:
+    made = []
+
+    def making() -> Iterator[bytes]:
+        while True:
+            made.append(1)
+            yield BIG
+
+    async def play() -> None:
+        async with listening(TcpLimits(idle=0.1, message=600, unread=0.5)) as scene:
+            scene.responder.stream = making()
+            with scene.client(room=4096) as client:
+                await client.send(b"01many")
+                await until(lambda: made != [])
+                await until(lambda: not scene.connections)
+            assert scene.metrics.closed == {"unread": 1}
+            assert len(made) < 20
+
+    run(play)
+
+
+def test_who_takes_too_long_over_many_messages_is_closed() -> None:
+    async def play() -> None:
+        async with listening(TcpLimits(transfer=0.3)) as scene:
+            scene.responder.stream = iter(lambda: b"x", None)
+            with scene.client() as client:
+                await client.send(b"01many")
+                while await client.receive() is not None:
+                    pass
+            assert scene.metrics.closed == {"transfer": 1}
+
+    run(play)
+
+
+def test_many_messages_that_break_off_end_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    async def play() -> None:
+        async with listening() as scene:
+            scene.responder.stream = iter([b"x", None])
+            with scene.client() as client:
+                assert await client.ask(b"01many") == b"01x"
+                assert await client.receive() is None
+            assert scene.metrics.panics == 1
+
+    run(play)
+    assert len(caplog.records) == 1
+
+
+def test_of_many_messages_nobody_makes_more_once_the_client_is_gone() -> None:
+    made: set[int] = set()
+
+    def making() -> Iterator[bytes]:
+        try:
+            while True:
+                yield BIG
+        finally:
+            made.add(1)
+
+    async def play() -> None:
+        async with listening() as scene:
+            scene.responder.stream = making()
+            client = scene.client(room=4096)
+            await client.send(b"01many")
+            await client.receive()
+            scene.responder.stream = iter(())
+            client.reset()
+            await until(lambda: made == {1})
+            await until(lambda: not scene.connections)
+
+    run(play)
+
+
 def test_who_neither_asks_nor_reads_is_closed() -> None:
     async def play() -> None:
         async with listening(TcpLimits(idle=0.1, unread=0.3)) as scene:
