@@ -31,6 +31,7 @@ class Rcode(IntEnum):
     NXDOMAIN = 3
     NOTIMP = 4
     REFUSED = 5
+    YXDOMAIN = 6
     NOTAUTH = 9
     BADVERS = 16
 

@@ -11,6 +11,7 @@ import dns.tokenizer
 import dns.ttl
 
 from kubedns.dns.names import name_of
+from kubedns.dns.rdata import Rdata
 from kubedns.dns.reply import UnreadableReplyError, read_rdata
 from kubedns.dns.rrset import RRset
 
@@ -46,5 +47,14 @@ def _read(tokens: dns.tokenizer.Tokenizer) -> RRset:
     rdata = dns.rdata.from_text(dns.rdataclass.IN, rdtype, tokens, origin=dns.name.root, relativize=False)
     if not tokens.get().is_eof():
         raise ValueError("more than one record")
+    return RRset(name_of(owner.labels[:-1]), ttl, (rdata_of(rdata),))
+
+
+def rdata_of(rdata: dns.rdata.Rdata) -> Rdata:
+    """The rdata that dnspython has read, its names absolute.
+
+    Raises:
+        UnreadableReplyError: it is broken in a way that dnspython lets pass.
+    """
     octets = rdata.to_wire(origin=dns.name.root) or b""
-    return RRset(name_of(owner.labels[:-1]), ttl, (read_rdata(octets, 0, len(octets), rdtype),))
+    return read_rdata(octets, 0, len(octets), rdata.rdtype)

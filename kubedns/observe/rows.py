@@ -66,6 +66,9 @@ CACHE_EVICTIONS = Metric("coredns_cache_evictions_total", _CACHED_BY_TYPE, "Answ
 CERTIFICATE_FAILURES = Metric(
     "kubedns_certificate_failures_total", ("file",), "Changed certificates that could not be used."
 )
+LOCALHOST_REQUESTS = Metric(
+    "coredns_local_localhost_requests_total", (), "Questions for localhost with a domain behind it."
+)
 HOSTS_ENTRIES = Metric("coredns_hosts_entries", (), "Names in the hosts file and the lines beside it.")
 HOSTS_RELOAD = Metric(
     "coredns_hosts_reload_timestamp_seconds", (), "When the hosts file that is in force was written, in Unix time."
@@ -99,7 +102,8 @@ RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, wi
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
     CACHE_ENTRIES, CACHE_HITS, CACHE_MISSES, CACHE_REQUESTS, CACHE_PREFETCHES, CACHE_DROPS, CACHE_STALE,
-    CACHE_EVICTIONS, CERTIFICATE_FAILURES, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED, RELOAD_VERSION,
+    CACHE_EVICTIONS, CERTIFICATE_FAILURES, LOCALHOST_REQUESTS, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED,
+    RELOAD_VERSION,
     FORWARD_REQUESTS, FORWARD_RESPONSES, FORWARD_DURATION, FORWARD_PROBE_FAILURES, FORWARD_BROKEN, FORWARD_REJECTS,
     PROXY_DURATION, PROXY_PROBE_FAILURES, PROXY_HITS, PROXY_MISSES,
     SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,

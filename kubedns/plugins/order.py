@@ -25,6 +25,7 @@ class Row:
 
 
 CHAIN = (
+    Row("root"),
     Row("cancel"),
     Row("tls"),
     Row("timeouts"),
@@ -67,11 +68,8 @@ CHAIN = (
 
 LATER = frozenset(
     (
-        "auto",
         "chaos",
         "erratic",
-        "file",
-        "local",
         "nsid",
         "secondary",
         "view",

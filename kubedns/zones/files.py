@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from kubedns.dns.answer import Key
+from kubedns.dns.names import Name
+from kubedns.zones.masterfile import BadMasterFileError, parse_zone
+from kubedns.zones.zone import Zone
 
 _log = logging.getLogger(__name__)
 
@@ -65,3 +70,39 @@ class WatchedFile:
         except FileNotFoundError:
             return None
         return found.st_mtime_ns, found.st_size
+
+
+class ZoneFile:
+    """The zone ``origin`` in the master file at ``path``; the last good one stays in force.
+
+    ``zone``: None until there is one. ``fault``: what is wrong with the file as it is, empty if nothing. ``key``: what
+    answers from it depend on; ``changed`` is told of it when another zone is there.
+    """
+
+    def __init__(self, path: Path, origin: Name, changed: Callable[[Iterable[Key]], None]) -> None:
+        self.zone: Zone | None = None
+        self.fault = ""
+        self.key: Key = ("zone", str(path), origin.key)
+        self._origin = origin
+        self._changed = changed
+        self._file = WatchedFile(path, self._take)
+        self.look = self._file.look
+        self.follow = self._file.follow
+        self.close = self._file.close
+
+    def _take(self, octets: bytes | None) -> None:
+        path = self._file.path
+        try:
+            if octets is None:
+                raise BadMasterFileError(0, "there is no such file")
+            zone = parse_zone(octets.decode(), self._origin)
+        except (BadMasterFileError, UnicodeDecodeError) as error:
+            line = getattr(error, "line", 0)
+            self.fault = f"{path}:{line}: {error}" if line else f"{path}: {error}"
+            stays = "the zone before stays in force" if self.zone else f"{self._origin} is SERVFAIL until it is right"
+            _log.error("%s; %s", self.fault, stays)
+            return
+        if self.zone is not None:
+            _log.info("%s: zone %s with serial %d is in force", path, self._origin, zone.serial)
+        self.zone, self.fault = zone, ""
+        self._changed([self.key])

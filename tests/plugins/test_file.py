@@ -1,0 +1,168 @@
+"""file, auto and root: which zone answers, what changes with the files, what stays while they are broken."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from kubedns.corefile.parser import parse_corefile
+from kubedns.dns.answer import Answer
+from kubedns.errors import ConfigurationErrors
+from kubedns.plugins.auto import Auto
+from kubedns.plugins.file import File
+from kubedns.server.build import Settings, build_server
+from kubedns.server.files import DiskFiles
+from kubedns.server.server import Server
+from tests.plugins.asking import query_for
+
+ZONE = "$TTL 60\n@ SOA ns host {serial} 2 3 4 5\n@ NS ns\nns A 192.0.2.1\nwww A 192.0.2.{serial}\nout CNAME www.other.test.\n"
+
+
+def built(folder: Path, body: str, label: str = ".:1053") -> Server:
+    text = f"{label} {{\n{body}\n}}"
+    return build_server(parse_corefile(text, str(folder / "Corefile"), DiskFiles(), {}).blocks, Settings())
+
+
+def ask(server: Server, name: str, rdtype: str = "A") -> Answer:
+    return asyncio.run(next(iter(server.resolvers.values())).answer(query_for(name, rdtype)))
+
+
+def shown(answer: Answer) -> list[str]:
+    return [answer.rcode.name, *(line for rrset in answer.answer for line in rrset.lines())]
+
+
+def write(path: Path, serial: int = 1) -> None:
+    path.parent.mkdir(exist_ok=True)
+    made = path.with_suffix(".new-file")
+    made.write_text(ZONE.format(serial=serial))
+    made.replace(path)
+
+
+def look(server: Server) -> None:
+    for plugin in server.plugins:
+        if isinstance(plugin, Auto):
+            plugin.look()
+        if isinstance(plugin, File):
+            for file in plugin._files.values():
+                file.look()
+
+
+ANSWERS = [
+    ("file a a.test b.test", "www.a.test.", ["NOERROR", "www.a.test. 60 IN A 192.0.2.1"]),
+    ("file a a.test b.test", "www.b.test.", ["NOERROR", "www.b.test. 60 IN A 192.0.2.1"]),
+    ("file a a.test", "no.a.test.", ["NXDOMAIN"]),
+    ("file a a.test", "www.c.test.", ["REFUSED"]),
+    ("file a a.test {\nfallthrough\n}\nfile b test", "no.a.test.", ["NXDOMAIN"]),
+    ("file a a.test {\nfallthrough\n}", "no.a.test.", ["REFUSED"]),
+    ("file a a.test {\nfallthrough other.test\n}", "no.a.test.", ["NXDOMAIN"]),
+    ("file a a.test\nfile b www.a.test", "www.www.a.test.", ["NXDOMAIN"]),
+    ("file a a.test\nfile b other.test", "out.a.test.",
+     ["NOERROR", "out.a.test. 60 IN CNAME www.other.test.", "www.other.test. 60 IN A 192.0.2.2"]),
+    ("file a a.test", "out.a.test.", ["NOERROR", "out.a.test. 60 IN CNAME www.other.test."]),
+    ("root below\nfile c c.test", "www.c.test.", ["NOERROR", "www.c.test. 60 IN A 192.0.2.3"]),
+    ("file missing a.test", "www.a.test.", ["SERVFAIL"]),
+    ("auto test {\ndirectory below db[.](.*) {1}\n}", "www.d.test.", ["NOERROR", "www.d.test. 60 IN A 192.0.2.4"]),
+    ("root below\nauto test", "www.d.test.", ["NOERROR", "www.d.test. 60 IN A 192.0.2.4"]),
+    ("root below\nauto other.test", "www.d.test.", ["REFUSED"]),
+    ("auto {\ndirectory below ([a-z]) {1}.letter.test\n}", "www.c.letter.test.", ["NOERROR", "www.c.letter.test. 60 IN A 192.0.2.3"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "name", "expected"), ANSWERS)
+def test_which_zone_answers(tmp_path: Path, body: str, name: str, expected: list[str]) -> None:
+    write(tmp_path / "a", 1)
+    write(tmp_path / "b", 2)
+    write(tmp_path / "below" / "c", 3)
+    write(tmp_path / "below" / "db.d.test", 4)
+    assert shown(ask(built(tmp_path, body), name)) == expected
+
+
+@pytest.mark.parametrize("body", ["file db.a.test a.test", "auto a.test"])
+def test_a_changed_file_is_taken_up_and_a_broken_one_is_not(
+    tmp_path: Path, body: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "db.a.test"
+    write(path, 1)
+    server = built(tmp_path, body)
+    before = ask(server, "www.a.test.")
+    assert before.depends_on
+    generation = server.lasting.cache.generation
+    write(path, 2)
+    look(server)
+    assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.2"]
+    assert server.lasting.cache.generation > generation
+    path.write_text("@ nonsense\n")
+    look(server)
+    assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.2"]
+    assert f"{path}:1: " in caplog.text
+    assert "the zone before stays in force" in caplog.text
+    write(path, 3)
+    look(server)
+    assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.3"]
+
+
+def test_a_missing_file_is_taken_up_when_it_appears(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    server = built(tmp_path, "file later a.test")
+    assert "there is no such file" in caplog.text
+    assert shown(ask(server, "www.a.test.")) == ["SERVFAIL"]
+    write(tmp_path / "later", 1)
+    look(server)
+    assert shown(ask(server, "www.a.test."))[0] == "NOERROR"
+    (tmp_path / "later").unlink()
+    look(server)
+    assert shown(ask(server, "www.a.test."))[0] == "NOERROR"
+
+
+def test_zones_of_a_folder_come_and_go(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        server = built(tmp_path, "auto test\nwhoami")
+        other = ask(server, "www.a.test.")
+        assert other.rcode.name == "NOERROR"
+        assert other.depends_on
+        write(tmp_path / "db.a.test", 1)
+        look(server)
+        assert len(ask(server, "www.a.test.").answer) == 1
+        (tmp_path / "db.a.test").unlink()
+        look(server)
+        assert not ask(server, "www.a.test.").answer
+    assert "gone, and zone a.test. with it" in caplog.text
+
+
+FAULTS = [
+    ("file missing a.test {\nreload 0s\n}", "there is no such file"),
+    ("file broken a.test", "broken:2: "),
+    ("file", "more words are needed"),
+    ("auto {\ndirectory nowhere\n}", "no folder nowhere"),
+    ("auto {\ndirectory . (\n}", "write `directory"),
+    ("auto {\ndirectory . ( {1}\n}", "no regular expression"),
+    ("auto {\ndirectory . (.*) {2}\n}", "more groups than the 1"),
+]
+
+
+@pytest.mark.parametrize(("body", "fault"), FAULTS)
+def test_what_cannot_be_served_is_a_fault(tmp_path: Path, body: str, fault: str) -> None:
+    (tmp_path / "broken").write_text("$TTL 60\n@ nonsense\n")
+    with pytest.raises(ConfigurationErrors) as error:
+        built(tmp_path, body)
+    assert fault in str(error.value)
+
+
+def test_files_are_looked_at_until_the_end(tmp_path: Path) -> None:
+    async def run() -> None:
+        write(tmp_path / "a")
+        server = built(tmp_path, "file a a.test {\nreload 10ms\n}\nauto {\nreload 10ms\n}")
+        resolver = next(iter(server.resolvers.values()))
+        server.started()
+        write(tmp_path / "a", 9)
+        async with asyncio.timeout(60):
+            while shown(await resolver.answer(query_for("www.a.test.")))[-1] != "www.a.test. 60 IN A 192.0.2.9":
+                await asyncio.sleep(0.01)
+        server.close()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(run())

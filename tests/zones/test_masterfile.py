@@ -1,0 +1,59 @@
+"""Master files that are none: each fault is told with its line."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kubedns.dns.names import parse_name
+from kubedns.zones.masterfile import BadMasterFileError, parse_zone
+from tests.zones.zones import ORIGIN, TEXT, lines
+
+START = "$TTL 60\n@ SOA ns hostmaster 1 2 3 4 5\n@ NS ns\n"
+FAULTS = [
+    ("", 0, "no SOA"),
+    ("$TTL 60\nwww A 192.0.2.1\n", 0, "no SOA"),
+    (START + "www A 192.0.2.256\n", 4, ""),
+    (START + "www A\n", 4, ""),
+    (START + "www NOSUCH x\n", 4, "unknown"),
+    (START + "www CNAME a\nwww A 192.0.2.1\n", 5, "CNAME beside"),
+    (START + "www A 192.0.2.1\nwww CNAME a\n", 5, "CNAME beside"),
+    (START + "$INCLUDE other\n", 4, "not allowed"),
+    (START + "www.elsewhere.test. A 192.0.2.1\n", 0, ""),
+    (START + 'www TXT "open\n', 4, ""),
+    (START + "www CH A 192.0.2.1\n", 4, ""),
+    (START + "@ SOA ns hostmaster 2 2 3 4 5\n", 4, ""),
+    (START + "a" * 64 + " A 192.0.2.1\n", 4, ""),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), FAULTS)
+def test_a_fault_is_told_with_its_line(text: str, line: int, message: str) -> None:
+    with pytest.raises(BadMasterFileError) as error:
+        parse_zone(text, ORIGIN)
+    assert message in str(error.value)
+    assert error.value.line == line
+    assert "<file>" not in str(error.value)
+
+
+def test_names_are_below_the_origin_and_the_root_is_one() -> None:
+    zone = parse_zone(START, parse_name("."))
+    assert lines(tuple(zone.records())) == [". 60 IN NS ns.", ". 60 IN SOA ns. hostmaster. 1 2 3 4 5"]
+
+
+@pytest.mark.skipif(not shutil.which("named-checkzone"), reason="no named-checkzone here")
+def test_a_foreign_reader_finds_the_same_records(tmp_path: Path) -> None:
+    (tmp_path / "ours").write_text("\n".join(lines(tuple(parse_zone(TEXT, ORIGIN).records()))) + "\n")
+    (tmp_path / "theirs").write_text(TEXT)
+    read = [
+        subprocess.run(
+            ["named-checkzone", "-q", "-i", "none", "-k", "ignore", "-o", "-", "example.org", str(tmp_path / name)],
+            capture_output=True, text=True, timeout=60, check=True,
+        ).stdout.splitlines()
+        for name in ("ours", "theirs")
+    ]  # fmt: skip
+    assert sorted(read[0]) == sorted(read[1])
+    assert len(read[0]) > 20
