@@ -6,8 +6,6 @@ import re
 
 import dns.exception
 import dns.name
-import dns.node
-import dns.rdataset
 import dns.zone
 
 from kubedns.dns.names import Name, name_of
@@ -36,16 +34,9 @@ def parse_zone(text: str, origin: Name) -> Zone:
     Raises:
         BadMasterFileError: it describes none.
     """
+    top = dns.name.Name((*origin.labels, b""))
     try:
-        found = dns.zone.from_text(
-            text,
-            origin=dns.name.Name((*origin.labels, b"")),
-            relativize=False,
-            zone_factory=_Read,
-            filename="<file>",
-            check_origin=False,
-            allow_directives=_DIRECTIVES,
-        )
+        found = _read(text, top)
         return Zone(
             origin,
             [
@@ -54,22 +45,29 @@ def parse_zone(text: str, origin: Name) -> Zone:
             ],
         )
     except dns.exception.DNSException as error:
-        place = _PLACE.fullmatch(str(error) or type(error).__name__)
-        assert place is not None
-        raise BadMasterFileError(int(place[1] or 0), place[2]) from error
+        raise _fault(error, text, top) from error
     except (BadZoneError, UnreadableReplyError, ValueError) as error:
         raise BadMasterFileError(0, str(error)) from error
 
 
-class _Node(dns.node.Node):
-    """Refuses what dnspython would settle in silence, by forgetting the one or the other."""
+def _read(text: str, top: dns.name.Name) -> dns.zone.Zone:
+    return dns.zone.from_text(
+        text,
+        origin=top,
+        relativize=False,
+        filename="<file>",
+        check_origin=False,
+        allow_directives=_DIRECTIVES,
+    )
 
-    def _append_rdataset(self, rdataset: dns.rdataset.Rdataset) -> None:
-        kinds = {dns.node.NodeKind.classify_rdataset(each) for each in (*self.rdatasets, rdataset)}
-        if {dns.node.NodeKind.CNAME, dns.node.NodeKind.REGULAR} <= kinds:
-            raise dns.exception.SyntaxError("a CNAME beside other records of its name")  # type: ignore[no-untyped-call]
-        self.rdatasets.append(rdataset)
 
-
-class _Read(dns.zone.Zone):
-    node_factory = _Node
+def _fault(error: dns.exception.DNSException, text: str, top: dns.name.Name) -> BadMasterFileError:
+    """The fault with its line. dnspython names the next one where it has read the whole record before it complains."""
+    place = _PLACE.fullmatch(str(error) or type(error).__name__)
+    assert place is not None
+    line = int(place[1] or 0)
+    try:
+        _read("\n".join(text.splitlines()[: line - 1]) + "\n", top)
+    except dns.exception.DNSException:
+        line -= 1
+    return BadMasterFileError(line, place[2])

@@ -18,7 +18,14 @@ from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
 from tests.plugins.asking import query_for
 
-ZONE = "$TTL 60\n@ SOA ns host {serial} 2 3 4 5\n@ NS ns\nns A 192.0.2.1\nwww A 192.0.2.{serial}\nout CNAME www.other.test.\n"
+ZONE = """
+$TTL 60
+@ SOA ns host {serial} 2 3 4 5
+@ NS ns
+ns A 192.0.2.1
+www A 192.0.2.{serial}
+out CNAME www.other.test.
+"""
 
 
 def built(folder: Path, body: str, label: str = ".:1053") -> Server:
@@ -67,7 +74,8 @@ ANSWERS = [
     ("auto test {\ndirectory below db[.](.*) {1}\n}", "www.d.test.", ["NOERROR", "www.d.test. 60 IN A 192.0.2.4"]),
     ("root below\nauto test", "www.d.test.", ["NOERROR", "www.d.test. 60 IN A 192.0.2.4"]),
     ("root below\nauto other.test", "www.d.test.", ["REFUSED"]),
-    ("auto {\ndirectory below ([a-z]) {1}.letter.test\n}", "www.c.letter.test.", ["NOERROR", "www.c.letter.test. 60 IN A 192.0.2.3"]),
+    ("auto {\ndirectory below ([a-z]) {1}.letter.test\n}", "www.c.letter.test.",
+     ["NOERROR", "www.c.letter.test. 60 IN A 192.0.2.3"]),
 ]  # fmt: skip
 
 
@@ -134,7 +142,7 @@ def test_zones_of_a_folder_come_and_go(tmp_path: Path, caplog: pytest.LogCapture
 FAULTS = [
     ("file missing a.test {\nreload 0s\n}", "there is no such file"),
     ("file broken a.test", "broken:2: "),
-    ("file", "more words are needed"),
+    ("file", "a value is needed"),
     ("auto {\ndirectory nowhere\n}", "no folder nowhere"),
     ("auto {\ndirectory . (\n}", "write `directory"),
     ("auto {\ndirectory . ( {1}\n}", "no regular expression"),

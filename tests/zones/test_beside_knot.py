@@ -7,13 +7,13 @@ import random
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dns.flags
 import dns.message
 import dns.query
-import dns.rdatatype
+import dns.rcode
 import pytest
 
 from kubedns.dns.answer import Answer
@@ -118,6 +118,6 @@ def of_ours(found: Answer) -> Shown:
     return found.rcode.name, found.authoritative, sorted(answer), sorted(authority)
 
 
-def shows(rdtype: int, answer: list[object]) -> bool:
+def shows(rdtype: int, answer: Sequence[object]) -> bool:
     """Whether a record of the authority section says something: NS of the zone beside an answer does not."""
     return rdtype != TYPE_NUMBERS["NS"] or not answer

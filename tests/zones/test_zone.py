@@ -39,10 +39,12 @@ CASES: list[tuple[str, str, str, list[str], list[str]]] = [
     ("sub", "NS", "NOERROR", [], CUT),
     ("hidden.sub", "A", "NOERROR", [], CUT),
     ("x.y.sub", "A", "NOERROR", [], CUT),
-    ("sub", "DS", "NOERROR", [r"{} 300 IN DS \# 36 0001080200000000000000000000000000000000000000000000000000000000000000aa"], []),
+    ("sub", "DS", "NOERROR", [rf"{{}} 300 IN DS \# 36 00010802{'00' * 31}aa"], []),
     ("x.sub", "DS", "NOERROR", [], CUT),
     ("old", "A", "NOERROR", ["{} 300 IN A 192.0.2.8"], []),
-    ("x.old", "A", "NOERROR", [r"old.example.org. 300 IN DNAME \# 17 036e6577076578616d706c65036f726700", "{} 300 IN CNAME x.new.example.org."], []),
+    ("x.old", "A", "NOERROR",
+     [r"old.example.org. 300 IN DNAME \# 17 036e6577076578616d706c65036f726700",
+      "{} 300 IN CNAME x.new.example.org."], []),
     ("_tcp", "SRV", "NOERROR", [], SOA),
     ("_http._tcp", "SRV", "NOERROR", ["{} 60 IN SRV 0 5 80 mail.example.org."], []),
     (r"esc\.aped", "A", "NOERROR", ["{} 300 IN A 192.0.2.9"], []),
@@ -72,7 +74,8 @@ def test_an_alias_is_left_to_follow(label: str, target: str) -> None:
 ADDITIONAL = [
     ("example.org.", "MX", ["mail.example.org. 300 IN A 192.0.2.2", "mail.example.org. 300 IN AAAA 2001:db8::2"]),
     ("example.org.", "NS", ["ns1.example.org. 300 IN A 192.0.2.1"]),
-    ("_http._tcp.example.org.", "SRV", ["mail.example.org. 300 IN A 192.0.2.2", "mail.example.org. 300 IN AAAA 2001:db8::2"]),
+    ("_http._tcp.example.org.", "SRV",
+     ["mail.example.org. 300 IN A 192.0.2.2", "mail.example.org. 300 IN AAAA 2001:db8::2"]),
     ("x.sub.example.org.", "A", ["ns.sub.example.org. 300 IN A 192.0.2.5", "ns1.example.org. 300 IN A 192.0.2.1"]),
     ("mail.example.org.", "A", []),
 ]  # fmt: skip
@@ -89,8 +92,6 @@ def test_a_denial_is_kept_for_the_smaller_of_ttl_and_minimum() -> None:
 
 
 def test_a_name_that_a_dname_makes_too_long_is_said_to_be() -> None:
-    longest = parse_name(".".join(["a" * 63] * 3 + ["b" * 41]) + ".old.example.org.")
-    assert ZONE.answer(Question(longest, 1)).rcode.name == "YXDOMAIN" if longest.octets() > 251 else "NOERROR"
     text = "@ 1 SOA . . 1 1 1 1 1\nd 1 DNAME " + ".".join(["a" * 63] * 3) + ".\n"
     zone = parse_zone(text, ORIGIN)
     answer = zone.answer(Question(parse_name("b" * 63 + ".c.d.example.org."), 1))
