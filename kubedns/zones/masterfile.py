@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 import dns.exception
 import dns.name
@@ -62,12 +63,22 @@ def _read(text: str, top: dns.name.Name) -> dns.zone.Zone:
 
 
 def _fault(error: dns.exception.DNSException, text: str, top: dns.name.Name) -> BadMasterFileError:
-    """The fault with its line. dnspython names the next one where it has read the whole record before it complains."""
+    """The fault with its line: that which dnspython names, or the one before where it had read on to the next."""
     place = _PLACE.fullmatch(str(error) or type(error).__name__)
     assert place is not None
-    line = int(place[1] or 0)
-    try:
-        _read("\n".join(text.splitlines()[: line - 1]) + "\n", top)
-    except dns.exception.DNSException:
-        line -= 1
+    lines = text.splitlines()
+
+    def is_there(count: int) -> bool:
+        """Whether it is in the first ``count`` lines."""
+        try:
+            _read("\n".join(lines[:count]) + "\n", top)
+        except dns.exception.DNSException as other:
+            return isinstance(other, type(error))
+        return False
+
+    if not place[1]:
+        line = 1 + bisect_left(range(1, len(lines)), True, key=is_there)
+    else:
+        line = int(place[1])
+        line -= is_there(line - 1)
     return BadMasterFileError(line, place[2])
