@@ -7,8 +7,8 @@ Syntax::
     }
 
 A client at one of the addresses gets all records of a zone that a plugin of the server block has, by AXFR or IXFR over
-TCP; ``*`` stands for every client. Of several ``transfer`` lines the one with the longest zone counts. ZONES default to
-those of the server block.
+TCP; ``*`` stands for every client. Each address is told at its port (53) when a zone has changed (NOTIFY, RFC 1996).
+Of several ``transfer`` lines the one with the longest zone counts. ZONES default to those of the server block.
 
 Example::
 
@@ -42,7 +42,8 @@ from kubedns.dns.rrset import RRset
 from kubedns.plugins.peers import Peer, packed
 from kubedns.plugins.plugin import Context, Next, Plugin, Readiness, Transferable
 from kubedns.upstream.exchange import UpstreamAddress
-from kubedns.zones.transfer import transferred
+from kubedns.upstream.notifying import Notifier
+from kubedns.zones.transfer import serial_of, transferred
 
 MAX_TRANSFERS = 10
 """Zones under way at a time; each holds a message or two, and the zone as it was when the transfer began."""
@@ -96,12 +97,22 @@ class Transfer:
     def __init__(self, rules: Sequence[Rule], block: Sequence[Plugin]) -> None:
         self._rules = rules
         self._block = block
+        self._notifier = Notifier(self._notified)
         # Transfers that nobody reads any more are gone, however they ended.
         self._under_way: WeakSet[Iterator[RRset]] = WeakSet()
 
     def joined(self, other: Transfer) -> Transfer:
         """The rules of both."""
         return Transfer((*self._rules, *other._rules), self._block)
+
+    def start(self, plugins: Sequence[Plugin]) -> None:
+        """Tell the peers of changes, if there are any to be told."""
+        if any(rule.peers for rule in self._rules):
+            self._notifier.start()
+
+    def close(self) -> None:
+        """Tell them no more."""
+        self._notifier.close()
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """A whole zone, or why not; every other question goes on."""
@@ -115,11 +126,23 @@ class Transfer:
         longest = max((length for length, _ in fitting), default=0)
         return [rule for length, rule in fitting if length == longest]
 
+    def _sources(self) -> list[Transferable]:
+        return [plugin for plugin in self._block if isinstance(plugin, Transferable)]
+
+    def _notified(self) -> Iterator[tuple[Name, int, list[UpstreamAddress]]]:
+        """Each zone, its serial, and who is to hear of changes."""
+        for source in self._sources():
+            for zone in source.apexes():
+                soa = source.soa(zone)
+                peers = [peer for rule in self.rules_for(zone) for peer in rule.peers]
+                if soa is not None and peers:
+                    yield zone, serial_of(soa), peers
+
     def _transfer(self, query: Query) -> Answer:
         name = query.question.name
         if not any(rule.allows(query.client.address) for rule in self.rules_for(name)):
             return _NOBODY
-        sources = [plugin for plugin in self._block if isinstance(plugin, Transferable)]
+        sources = self._sources()
         for source in sources:
             soa = source.soa(name)
             if soa is not None:

@@ -17,14 +17,20 @@ def is_newer(serial: int, than: int) -> bool:
     return 0 < (serial - than) % (2 * _HALF) < _HALF
 
 
+def serial_of(soa: RRset) -> int:
+    """The serial of a SOA's RRset."""
+    (rdata,) = soa.rdatas
+    assert isinstance(rdata, SOA)
+    return rdata.serial
+
+
 def transferred(query: Query, soa: RRset, records: Callable[[], Iterator[RRset]]) -> Answer:
     """The answer to an AXFR or IXFR: the zone between two copies of its SOA, in messages as they are taken.
 
     ``records`` gives the zone's RRsets, ``soa`` among them or not. An IXFR from a client that is up to date gets the
     SOA alone; any other is answered as an AXFR is (RFC 1995 §4).
     """
-    (now,) = soa.rdatas
-    is_current = query.serial is not None and isinstance(now, SOA) and not is_newer(now.serial, query.serial)
+    is_current = query.serial is not None and not is_newer(serial_of(soa), query.serial)
     if query.question.type == RecordType.IXFR and is_current:
         return data((soa,), frozenset())
     return Answer(records=_enclosed(soa, records()))

@@ -19,6 +19,7 @@ import dns.rdatatype
 import dns.zone
 import pytest
 
+from tests.support.knot import knot
 from tests.support.process import PATIENCE_SECONDS, Running, free_port, running
 
 CLUSTER = Path(__file__).parent.parent / "conformance" / "cluster.yaml"
@@ -201,10 +202,50 @@ def exactly(client: socket.socket, count: int) -> bytes:
 
 def until_answered(server: Running, name: str, address: str = "") -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
+    query = dns.message.make_query(name, "A")
     while time.monotonic() < deadline:
         with suppress(dns.exception.Timeout):
-            found = [rdata.to_text() for rrset in server.ask(name).answer for rdata in rrset]
+            reply = dns.query.udp(query, server.address, 1, port=server.port)
+            found = [rdata.to_text() for rrset in reply.answer for rdata in rrset]
             if found and address in ("", *found):
                 return
         time.sleep(0.05)
     raise AssertionError(f"{name} never came")
+
+
+SECONDARY = """
+remote:
+  - id: kubedns
+    address: 127.0.0.1@{primary}
+acl:
+  - id: told
+    address: 127.0.0.1
+    action: [notify, transfer]
+zone:
+  - domain: cluster.local
+    storage: {folder}
+    master: kubedns
+    acl: told
+"""
+
+
+def test_a_secondary_of_another_kind_follows_every_change(tmp_path: Path) -> None:
+    port, peer = free_port(), free_port()
+    (tmp_path / "m").mkdir()
+    shutil.copy(CLUSTER, tmp_path / "m" / "cluster.yaml")
+    corefile = tmp_path / "Corefile"
+    text = COREFILE.format(port=port, manifests=tmp_path / "m")
+    corefile.write_text(text.replace("to 127.0.0.1 127.0.0.3", f"to 127.0.0.1:{peer}"))
+    rest = SECONDARY.format(primary=port, folder=tmp_path / "knot")
+    with (
+        running(["-conf", str(corefile)], port, tmp_path / "log") as server,
+        knot(tmp_path / "knot", rest, peer),
+    ):
+        other = Running(server.process, peer, server.log)
+        until_answered(other, "web.shop.svc.cluster.local.")
+        assert without_serial(lines_of(transfer(other, "cluster.local"))) == without_serial(
+            lines_of(transfer(server, "cluster.local"))
+        )
+        for low in (1, 2):
+            (tmp_path / "m" / "new.yaml").write_text(MANY.format(number=low, high=0, low=low))
+            until_answered(other, f"web-{low}.shop.svc.cluster.local.", f"10.97.0.{low}")
