@@ -8,7 +8,7 @@ from functools import partial
 from random import Random
 
 from tests.bench.big_cluster import BigService
-from tests.bench.peers import BARE, COREDNS, DNSLIB, KNOT, UNBOUND, Peer
+from tests.bench.peers import BARE, COREDNS, DNSLIB, FORWARDED, KNOT, UNBOUND, Peer
 
 KNOWN_NAMES = 1000
 _SERVERS = (KNOT, UNBOUND, COREDNS)
@@ -60,6 +60,7 @@ def loads(services: Sequence[BigService], wide: BigService, rounds: int, missing
         Load(f"hits, {len(known[:KNOWN_NAMES]):,} names", lambda _: known[:KNOWN_NAMES], loops),
         Load(f"misses, {len(once):,} names", shares.__getitem__, builders, distinct=True),
         Load("NXDOMAIN, random names", names, builders, distinct=True, rcode="NXDOMAIN"),
+        Load("forwarded, random names", partial(forwarded_names, missing), (UNBOUND, COREDNS), distinct=True),
         Load("headless of 100, UDP", lambda _: [f"{wide.owner} A"], loops, edns=True),
         Load("headless of 100, TCP", lambda _: [f"{wide.owner} A"], _SERVERS, tcp=True),
     ]
@@ -69,3 +70,9 @@ def missing_names(count: int, turn: int) -> list[str]:
     """Names that nobody has, others in each turn."""
     random = Random(turn)
     return [f"{random.randbytes(6).hex()}.team-{each % 50:02d}.svc.cluster.local. A" for each in range(count)]
+
+
+def forwarded_names(count: int, turn: int) -> list[str]:
+    """Names that an upstream answers, others in each turn."""
+    random = Random(turn)
+    return [f"{random.randbytes(6).hex()}.{FORWARDED}. A" for _ in range(count)]

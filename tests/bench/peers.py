@@ -9,18 +9,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench.processes import serving
+from tests.bench.processes import LOAD_CORE, serving
 from tests.support.process import free_port
+
+FORWARDED = "forwarded.example"
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What servers serve: manifests, and the same names as master-file lines. ``folder``: where each may write."""
+    """What servers serve: manifests, and the same names as master-file lines. ``folder``: where each may write.
+
+    Names below :data:`FORWARDED` are asked of whoever listens on port ``upstream``; by default nobody does.
+    """
 
     folder: Path
     manifests: tuple[Path, ...]
     records: tuple[str, ...]
     probe: str
+    upstream: int = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,10 +58,35 @@ def started(peer: Peer, material: Material) -> Iterator[Serving]:
         yield Serving(peer, port, process)
 
 
-def _kubedns(material: Material, _folder: Path, port: int) -> Sequence[str]:
-    manifests = [word for path in material.manifests for word in ("--manifests", str(path))]
-    where = ("--listen", "127.0.0.1", "--port", str(port))
-    return (sys.executable, "-m", "kubedns", "serve", "--quiet", *manifests, *where)
+@contextmanager
+def upstream(folder: Path) -> Iterator[int]:
+    """The port of a server that answers whatever is asked, on the core of the load: what it costs is not counted."""
+    port = free_port()
+    command = BARE.command(Material(folder, (), (), ""), folder, port)
+    with serving(command, port, f"{FORWARDED} A", folder / "upstream.log", core=LOAD_CORE):
+        yield port
+
+
+def _kubedns(material: Material, folder: Path, port: int) -> Sequence[str]:
+    configuration = folder / "Corefile"
+    configuration.write_text(f"""\
+cluster.local:{port} in-addr.arpa:{port} ip6.arpa:{port} {{
+    bind 127.0.0.1
+    errors
+    loadbalance
+    kubernetes {{
+        manifests {" ".join(map(str, material.manifests))}
+        pods verified
+    }}
+}}
+.:{port} {{
+    bind 127.0.0.1
+    errors
+    cache
+    forward . 127.0.0.1:{material.upstream}
+}}
+""")
+    return (sys.executable, "-m", "kubedns", "serve", "--quiet", "--conf", str(configuration))
 
 
 def _script(name: str) -> Callable[[Material, Path, int], Sequence[str]]:
@@ -110,6 +141,10 @@ server:
     local-zone: "cluster.local." static
     local-data: "cluster.local. 5 IN SOA ns.dns.cluster.local. hostmaster.cluster.local. 1 7200 1800 86400 5"
 {records}
+    do-not-query-localhost: no
+forward-zone:
+    name: "{FORWARDED}."
+    forward-addr: 127.0.0.1@{material.upstream}
 remote-control:
     control-enable: no
 """)
@@ -122,6 +157,11 @@ def _coredns(material: Material, folder: Path, port: int) -> Sequence[str]:
 cluster.local:{port} {{
     bind 127.0.0.1
     file {_zone_file(material, folder)}
+}}
+{FORWARDED}:{port} {{
+    bind 127.0.0.1
+    cache
+    forward . 127.0.0.1:{material.upstream}
 }}
 """)
     return ("coredns", "-conf", str(configuration))

@@ -61,10 +61,15 @@ def run_pinned(command: Sequence[str], core: int) -> str:
 
 @contextmanager
 def serving(
-    command: Sequence[str], port: int, probe: str, log: Path, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    port: int,
+    probe: str,
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    core: int = SERVER_CORE,
 ) -> Iterator[int]:
-    """The process of a server on its core, once it has answered ``probe`` (``NAME TYPE``) on ``port``."""
-    with log.open("w") as output, _pinned(SERVER_CORE):
+    """The process of a server on ``core``, once it has answered ``probe`` (``NAME TYPE``) on ``port``."""
+    with log.open("w") as output, _pinned(core):
         process = subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **(environment or {})})
     try:
         _await_answer(process, port, probe, log)

@@ -11,7 +11,7 @@ from statistics import median
 from tests.bench.asking import Length, rate
 from tests.bench.big_cluster import BigService, big_services, write_manifests
 from tests.bench.loads import Load, loads, records
-from tests.bench.peers import KUBEDNS, Material, Peer, Serving, started
+from tests.bench.peers import KUBEDNS, Material, Peer, Serving, started, upstream
 
 WIDE_ENDPOINTS = 100
 
@@ -48,13 +48,13 @@ def wide_service(number: int) -> BigService:
     return BigService(number, WIDE_ENDPOINTS, is_headless=True)
 
 
-def prepare(folder: Path, big: Sequence[BigService], wide: BigService) -> Material:
-    """What serves the Services ``big`` and ``wide``."""
+def prepare(folder: Path, big: Sequence[BigService], wide: BigService, port: int) -> Material:
+    """What serves the Services ``big`` and ``wide``, and asks the upstream on ``port`` the rest."""
     path = folder / "manifests" / "big.json"
     path.parent.mkdir()
     with path.open("w") as file:
         write_manifests([*big, wide], file)
-    return Material(folder, (path,), records(big, wide), f"{big[1].owner} A")
+    return Material(folder, (path,), records(big, wide), f"{big[1].owner} A", port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ class Effort:
 def measure_rates(folder: Path, peers: Sequence[Peer], effort: Effort, progress: Callable[[str], None]) -> list[Rates]:
     """Ask every load of every peer that it concerns, round by round; ``progress`` hears what begins."""
     big, wide = big_services(effort.services, effort.endpoints), wide_service(effort.services)
-    material = prepare(folder, big, wide)
     found = [Rates(load) for load in loads(big, wide, effort.rounds, effort.missing)]
     with ExitStack() as stack:
+        material = prepare(folder, big, wide, stack.enter_context(upstream(folder)))
         servers = [stack.enter_context(started(peer, material)) for peer in peers]
         for turn in range(effort.rounds):
             for rates in found:

@@ -15,7 +15,7 @@ from tests.bench.asking import ONCE, Ask, Length, ask_with_dnsperf, ask_with_gen
 from tests.bench.big_cluster import big_services, write_manifests
 from tests.bench.generator import Tally
 from tests.bench.loads import Load, loads
-from tests.bench.peers import KUBEDNS, Serving, installed, started
+from tests.bench.peers import KUBEDNS, Serving, installed, started, upstream
 from tests.bench.processes import BenchError
 from tests.bench.rates import Effort, measure_rates, prepare, wide_service
 from tests.bench.report import rate_lines, scale_lines
@@ -33,7 +33,8 @@ LOADS = loads(big_services(SERVICES, ENDPOINTS), wide_service(SERVICES), rounds=
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     folder = tmp_path_factory.mktemp("bench")
-    with started(KUBEDNS, prepare(folder, big_services(SERVICES, ENDPOINTS), wide_service(SERVICES))) as serving:
+    services, wide = big_services(SERVICES, ENDPOINTS), wide_service(SERVICES)
+    with upstream(folder) as port, started(KUBEDNS, prepare(folder, services, wide, port)) as serving:
         yield serving
 
 
