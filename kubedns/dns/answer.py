@@ -50,6 +50,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     may be given in any order, in turn; ``rank``: those of a lower rank before the others even then. ``plugin``: the
     word that answered. ``silent``: the client gets no response. ``recursion_available``: an upstream was asked.
     ``served_again`` is told, now and then, how many times more the finished response was given.
+    ``server_name``: what clients that ask who answers are told (RFC 5001); empty: nothing.
     ``max_udp_octets``: how long the response may be over UDP, whatever the client takes. ``records``: the answer of a
     response that has as many messages as it needs; they are read as they are sent, and once.
     """
@@ -72,6 +73,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     extended_error: ExtendedError | None = None
     max_udp_octets: int = MAX_UDP_OCTETS
     records: Iterator[RRset] | None = None
+    server_name: bytes = b""
 
     @property
     def is_denial(self) -> bool:

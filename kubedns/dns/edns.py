@@ -23,6 +23,7 @@ class Edns(msgspec.Struct, frozen=True, gc=False):
 class OptionCode:
     """Numbers of the options that the code speaks of by name (IANA DNS EDNS0 option codes)."""
 
+    NSID = 3
     COOKIE = 10
     EXTENDED_ERROR = 15
 
@@ -48,7 +49,7 @@ class ErrorCode:
 
 
 def udp_limit(edns: Edns | None, at_most: int = MAX_UDP_OCTETS) -> int:
-    """Octets that a reply over UDP may have: 512 without EDNS, else the client's size between 512 and ``at_most``."""
+    """Octets that a reply over UDP may have: 512 without EDNS, else the client's size; never more than ``at_most``."""
     if edns is None:
-        return MIN_UDP_OCTETS
+        return min(MIN_UDP_OCTETS, at_most)
     return min(max(edns.udp_octets, MIN_UDP_OCTETS), at_most)

@@ -14,12 +14,12 @@ import dnslib
 from dnslib.label import DNSBuffer
 
 from kubedns.dns.answer import Answer, Rcode
-from kubedns.dns.edns import MAX_UDP_OCTETS, ExtendedError, OptionCode
+from kubedns.dns.edns import MAX_UDP_OCTETS, OptionCode
 from kubedns.dns.names import Labels
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import AAAA, CNAME, NS, PTR, SOA, SRV, TXT, A, Opaque, Rdata
 from kubedns.dns.reader import Rejected, UnknownKey
-from kubedns.dns.rrset import CLASS_IN, RRset
+from kubedns.dns.rrset import RRset
 from kubedns.dns.wire_names import name_octets
 
 Arrange = Callable[[Sequence[Rdata]], Sequence[Rdata]]
@@ -53,7 +53,7 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
     Over TCP (``limit`` 65535) a larger RRset is given in part without TC: there is nothing to fall back to.
     """
     buffer = _begin_response(query)
-    opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, answer.extended_error)
+    opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, _options(query, answer))
     room = limit - len(opt)
     counts = [0, 0, 0]
     complete = True
@@ -78,7 +78,7 @@ def write_responses(query: Query, answer: Answer) -> Iterator[bytes]:
     Raises:
         ValueError: a record is longer than a message.
     """
-    opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, answer.extended_error)
+    opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, _options(query, answer))
     room = MAX_MESSAGE_OCTETS - len(opt)
     buffer, count = _begin_response(query), 0
     for number, rrset in enumerate(answer.records or (), 1):
@@ -100,7 +100,7 @@ def write_rejection(rejected: Rejected) -> bytes:
     flags = _QR | rejected.flags & 0x7800 | rejected.rcode & 0x0F
     if rejected.rcode != Rcode.NOTIMP:
         flags |= rejected.flags & (_RD | _CD)
-    opt = b"" if rejected.edns is None else _opt(rejected.rcode, rejected.edns.dnssec_ok, None)
+    opt = b"" if rejected.edns is None else _opt(rejected.rcode, rejected.edns.dnssec_ok, b"")
     tsig = b"" if rejected.unknown_key is None else _badkey(rejected.unknown_key)
     header = _HEADER.pack(rejected.id, flags, bool(rejected.question), 0, 0, bool(opt) + bool(tsig))
     return header + rejected.question + opt + tsig
@@ -109,7 +109,7 @@ def write_rejection(rejected: Rejected) -> bytes:
 def _begin_response(query: Query) -> _Buffer:
     """A response with room for its header, and the question."""
     question = query.question
-    buffer = _Buffer(question.name.labels)
+    buffer = _Buffer(question.name.labels, question.rdclass)
     buffer.data += _TYPE_CLASS.pack(question.type, question.rdclass)
     return buffer
 
@@ -126,14 +126,15 @@ def _finish_response(
 
 
 class _Buffer:
-    """A response in the making, begun with a header to fill in and the ``question``'s name.
+    """A response in the making, begun with a header to fill in and the ``question``'s name; records have its class.
 
     ``names`` tells what stands where. It knows how far a pointer reaches and can forget what did not fit.
     """
 
-    __slots__ = ("_unlisted", "data", "names")
+    __slots__ = ("_unlisted", "data", "names", "rdclass")
 
-    def __init__(self, question: Labels) -> None:
+    def __init__(self, question: Labels, rdclass: int) -> None:
+        self.rdclass = rdclass
         self.data = bytearray(_HEADER.size)
         self.data += name_octets(question)
         self.names = {question: _HEADER.size} if question else {}
@@ -185,7 +186,7 @@ def _write_rrset(buffer: _Buffer, rrset: RRset, room: int, arrange: Arrange) -> 
     for count, rdata in enumerate(rdatas):
         start = len(data)
         buffer.encode_name(rrset.owner.labels)
-        data += _RECORD.pack(rdata.type, CLASS_IN, rrset.ttl, 0)
+        data += _RECORD.pack(rdata.type, buffer.rdclass, rrset.ttl, 0)
         begin = len(data)
         _pack_rdata(buffer, rdata)
         data[begin - 2 : begin] = (len(data) - begin).to_bytes(2)
@@ -205,7 +206,7 @@ def _write_addresses(buffer: _Buffer, rrset: RRset, rdatas: Sequence[Rdata], roo
     owner = bytes(data[start:])
     if owner[0] < 0xC0 and start <= _POINTERS_REACH:
         owner = (0xC000 | start).to_bytes(2)
-    fixed = _RECORD.pack(rdatas[0].type, CLASS_IN, rrset.ttl, length)
+    fixed = _RECORD.pack(rdatas[0].type, buffer.rdclass, rrset.ttl, length)
     first = len(fixed) + length
     if len(data) + first > room:
         buffer.cut(start)
@@ -237,12 +238,19 @@ def _pack_rdata(buffer: _Buffer, rdata: Rdata) -> None:
             assert_never(rdata)
 
 
-def _opt(rcode: Rcode, dnssec_ok: bool, error: ExtendedError | None) -> bytes:
-    """Our OPT: version 0, DO copied, all other flags clear, no option but an extended error (RFC 6891 §6.1)."""
+def _options(query: Query, answer: Answer) -> bytes:
+    """Options of our OPT: none but an extended error, and the server's name for those who ask for it."""
     options = b""
-    if error is not None:
-        text = error.text.encode()
-        options = _OPTION.pack(OptionCode.EXTENDED_ERROR, 2 + len(text)) + error.code.to_bytes(2) + text
+    if answer.extended_error is not None:
+        text = answer.extended_error.text.encode()
+        options = _OPTION.pack(OptionCode.EXTENDED_ERROR, 2 + len(text)) + answer.extended_error.code.to_bytes(2) + text
+    if answer.server_name and query.asks_server_name:
+        options += _OPTION.pack(OptionCode.NSID, len(answer.server_name)) + answer.server_name
+    return options
+
+
+def _opt(rcode: Rcode, dnssec_ok: bool, options: bytes) -> bytes:
+    """Our OPT: version 0, DO copied, all other flags clear (RFC 6891 §6.1)."""
     ttl = rcode >> 4 << 24 | (0x8000 if dnssec_ok else 0)
     return _OPT.pack(0, 41, MAX_UDP_OCTETS, ttl, len(options)) + options
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from kubedns.dns.edns import Edns
+from kubedns.dns.edns import Edns, OptionCode
 from kubedns.dns.names import Name
 from kubedns.dns.rdata import type_name
 from kubedns.dns.rrset import CLASS_IN
@@ -64,3 +64,8 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     def dnssec_ok(self) -> bool:
         """DO: the client wants DNSSEC records; never so without EDNS (RFC 3225 §3)."""
         return self.edns is not None and self.edns.dnssec_ok
+
+    @property
+    def asks_server_name(self) -> bool:
+        """Whether the client wants to be told who answers (RFC 5001 §2.1)."""
+        return self.edns is not None and any(code == OptionCode.NSID for code, _ in self.edns.options)

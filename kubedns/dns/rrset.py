@@ -9,7 +9,7 @@ import msgspec
 from kubedns.dns.names import Name
 from kubedns.dns.rdata import Rdata, type_name
 
-CLASS_IN = 1
+CLASS_IN, CLASS_CH = 1, 3
 
 
 class RRset(msgspec.Struct, frozen=True, gc=False):

@@ -68,9 +68,6 @@ CHAIN = (
 
 LATER = frozenset(
     (
-        "chaos",
-        "erratic",
-        "nsid",
         "secondary",
         "view",
     )

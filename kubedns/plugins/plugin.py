@@ -42,6 +42,13 @@ class Answering(Plugin, Protocol):
 
 
 @runtime_checkable
+class OfClass(Plugin, Protocol):
+    """A plugin that answers in another class than IN, which no other plugin hears of."""
+
+    rdclass: int
+
+
+@runtime_checkable
 class ClientSensitive(Protocol):
     """A plugin that decides by who asks, before the answer cache is looked at."""
 

@@ -59,4 +59,5 @@ def joined(alias: Answer, target: Answer) -> Answer:
         plugin=alias.plugin,
         extended_error=target.extended_error,
         max_udp_octets=alias.max_udp_octets,
+        server_name=alias.server_name,
     )

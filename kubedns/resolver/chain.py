@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from kubedns.dns.answer import Answer, refused
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Labels, Name
 from kubedns.dns.question import Query
-from kubedns.plugins.plugin import Answering, Next, Observer, Plugin
+from kubedns.plugins.plugin import Answering, ClientSensitive, Next, Observer, OfClass, Plugin
 
 NOT_SERVED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no server block serves this name"))
 UNANSWERED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no plugin of the server block answers this name"))
@@ -20,6 +20,7 @@ UNANSWERED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no plugin of th
 class Chain:
     """One server block at work: its ``zones``, its ``plugins`` in chain order, and the first of them as a call.
 
+    ``by_class``: the same for classes other than IN, of those plugins that judge clients or answer in the class.
     ``observers``: those of the plugins that are told of responses; ``observes_all``: of cached ones too.
     ``gives_zones``: whether one of them answers those who ask for a whole zone.
     """
@@ -27,6 +28,7 @@ class Chain:
     zones: tuple[Name, ...]
     plugins: tuple[Plugin, ...]
     first: Next
+    by_class: Mapping[int, Next] = field(compare=False)
     observers: tuple[Observer, ...]
     observes_all: bool
     gives_zones: bool
@@ -35,13 +37,24 @@ class Chain:
 def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
     """The chain of ``plugins``, the first outermost; what none of them answers is REFUSED."""
     ordered = tuple(plugins)
-    call: Next = _unanswered
-    for plugin in reversed(ordered):
-        if isinstance(plugin, Answering):
-            call = partial(plugin.answer, next_plugin=call)
+    classes = dict.fromkeys(plugin.rdclass for plugin in ordered if isinstance(plugin, OfClass))
+    by_class = {rdclass: _first(plugin for plugin in ordered if _hears_of(plugin, rdclass)) for rdclass in classes}
     observers = tuple(plugin for plugin in ordered if isinstance(plugin, Observer))
     observes_all = any(each.observes_all for each in observers)
-    return Chain(tuple(zones), ordered, call, observers, observes_all, any(each.word == "transfer" for each in ordered))
+    gives_zones = any(each.word == "transfer" for each in ordered)
+    return Chain(tuple(zones), ordered, _first(ordered), by_class, observers, observes_all, gives_zones)
+
+
+def _first(plugins: Iterable[Plugin]) -> Next:
+    call: Next = _unanswered
+    for plugin in reversed(tuple(plugins)):
+        if isinstance(plugin, Answering):
+            call = partial(plugin.answer, next_plugin=call)
+    return call
+
+
+def _hears_of(plugin: Plugin, rdclass: int) -> bool:
+    return isinstance(plugin, ClientSensitive) or (isinstance(plugin, OfClass) and plugin.rdclass == rdclass)
 
 
 async def _unanswered(query: Query) -> Answer:

@@ -19,7 +19,7 @@ from kubedns.resolver.aliases import completed
 from kubedns.resolver.chain import NOT_SERVED, Chain, Route, Routes
 
 _log = logging.getLogger(__name__)
-_OTHER_CLASS = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "only class IN is served"))
+_OTHER_CLASS = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "this class is not served"))
 _TRANSFER = refused(ExtendedError(ErrorCode.OTHER, "zone transfers are off"))
 
 
@@ -39,9 +39,7 @@ class Resolver:
     async def answer(self, query: Query) -> Answer:
         """The answer to ``query``, aliases followed. An error in a plugin is SERVFAIL, never an exception."""
         question = query.question
-        if question.rdclass != CLASS_IN:
-            return _OTHER_CLASS
-        if question.type in TRANSFERS and not self._gives(question.name):
+        if question.rdclass == CLASS_IN and question.type in TRANSFERS and not self._gives(question.name):
             return _TRANSFER
         try:
             answer = await self._routed(query)
@@ -70,7 +68,13 @@ class Resolver:
             return _not_served(query)
         if query.trace.active:
             query.trace.step("resolver", f"server block of {found.zone}")
+        if query.question.rdclass != CLASS_IN:
+            return found.chain.by_class.get(query.question.rdclass, _other_class)(query)
         return found.chain.first(query)
+
+
+async def _other_class(query: Query) -> Answer:
+    return _OTHER_CLASS
 
 
 async def _not_served(query: Query) -> Answer:

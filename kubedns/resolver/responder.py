@@ -44,6 +44,8 @@ _NO_ZONE = "dropped"
 """What CoreDNS's metrics call the zone of a query that no server block serves."""
 _OPT_FIXED_OCTETS = 11
 _ONE_MESSAGE = refused(ExtendedError(ErrorCode.OTHER, "whole zones are given over TCP alone"))
+_NSID = b"\0\4\0\3\0\0"
+"""The options of an OPT that asks for the server's name and nothing else, with their length."""
 
 
 class Responder:
@@ -212,13 +214,13 @@ def _labels(query: Query, answer: Answer, zone: str) -> Labels:
 
 
 def _cache_key(query: Query, octets: bytes) -> bytes | None:
-    """What the answer is kept under: the query after its ID, less the EDNS options, since none changes an answer.
+    """What the answer is kept under: the query after its ID, less the EDNS options that change no answer.
 
-    None for a query with records beside its OPT, which nobody sends twice.
+    That is all but NSID. None for a query with records beside its OPT, which nobody sends twice.
     """
     end = HEADER_OCTETS + query.question.name.octets() + 4
     if query.edns is None:
         return octets[2:] if end == len(octets) else None
     if octets[11] != 1:
         return None
-    return octets[2 : end + _OPT_FIXED_OCTETS - 2] + b"\0\0"
+    return octets[2 : end + _OPT_FIXED_OCTETS - 2] + (_NSID if query.asks_server_name else b"\0\0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import dns.flags
@@ -12,6 +13,7 @@ import dns.query
 import dns.rcode
 import pytest
 
+from tests.support.certificates import write_certificate
 from tests.support.process import Running, free_port, running
 
 TESTS = Path(__file__).parent.parent
@@ -25,7 +27,18 @@ OUTSIDE = """
     }}
     any
 }}
+tls://.:{tls} {{
+    bind 127.0.0.1
+    tls cert.pem key.pem
+    template IN A {{
+        answer "{{{{ .Name }}}} 60 IN A 198.51.100.8"
+    }}
+}}
 """
+ZONES = {
+    "db.corp.example": "$TTL 60\n@ SOA ns host 1 2 3 4 5\nwww A 192.0.2.44\n",
+    "db.10.20": "$TTL 60\n@ SOA ns host 1 2 3 4 5\n5.0 PTR www.corp.example.\n",
+}
 
 KUBERNETES = [
     ("web.shop.svc.cluster.local.", "A", "NOERROR", ["10.96.10.1"]),
@@ -47,6 +60,13 @@ EXPECTED = {
         ("x.reddog.example.", "A", "NXDOMAIN", []),
     ],
     "07-nodelocaldns": [*FORWARD, ("web.shop.svc.cluster.local.", "A", "NOERROR", ["198.51.100.7"])],
+    "08-openshift": [
+        *KUBERNETES,
+        *FORWARD,
+        ("www.corp.example.", "A", "NOERROR", ["198.51.100.7"]),
+        ("www.lab.example.", "A", "NOERROR", ["198.51.100.8"]),
+        ("hostname.bind.", "A", "REFUSED", []),
+    ],
     "09-helm-chart-rke2": [*KUBERNETES, *FORWARD],
     "11-kops-ipv6": [*KUBERNETES, *FORWARD, ("api.c1.k8s.example.", "A", "NOERROR", ["192.0.2.10"])],
     "13-talos": [*KUBERNETES, *FORWARD],
@@ -56,37 +76,59 @@ EXPECTED = {
         ("www.outside.example.", "AAAA", "NOERROR", []),
         ("web-12.lab.example.", "A", "NOERROR", ["192.0.2.12"]),
     ],
+    "18-custom-zonefile-snippet": [
+        *KUBERNETES,
+        ("www.outside.example.", "A", "NOERROR", ["198.51.100.8"]),
+        ("www.corp.example.", "A", "NOERROR", ["192.0.2.44"]),
+        ("nothing.corp.example.", "A", "NXDOMAIN", []),
+        ("5.0.20.10.in-addr.arpa.", "PTR", "NOERROR", ["www.corp.example."]),
+    ],
     "91-oneline-block-refused-by-coredns": [*KUBERNETES, *FORWARD],
 }
 NOT_YET = {
-    "08-openshift": "chaos, and upstreams by TLS",
-    "18-custom-zonefile-snippet": "file, and upstreams by TLS",
     "19-laptop-outside-cluster": "an API server",
 }
 """Files with words that are not built."""
 
 
-def moved(text: str, port: int, outside: int, folder: Path) -> str:
+def moved(text: str, port: int, outside: Outside, folder: Path) -> str:
     """The Corefile with everything outside of the test's reach replaced."""
-    text = re.sub(r"/etc/resolv\.conf|(?<=forward \. )[0-9.]+", f"127.0.0.1:{outside}", text)
+    text = re.sub(r"(?<=tls://)[0-9.]+", f"127.0.0.1:{outside.tls}", text)
+    plain = r"/etc/resolv\.conf|(?<= )192\.0\.2\.5[34](:\d+)?|(?<=forward \. )[0-9.]+"
+    text = re.sub(plain, f"127.0.0.1:{outside.plain}", text)
+    text = text.replace("/etc/coredns", str(folder))
     text = re.sub(r"lameduck \d+s", "lameduck 10ms", text)
     text = re.sub(r"(?<=hosts )/\S+", str(folder / "hosts"), text)
     text = re.sub(r"(?m)^(\s*kubernetes .*\{)$", rf"\1\n manifests {CLUSTER}", text)
-    text = re.sub(r"(?m)^(\S+):53 \{$", rf"\1:{port} {{", text)
     text = re.sub(r"(?m)^\s+bind .*$", "", text)
-    text = re.sub(r"(?m)^(\S.*:\d+ \{)$", r"\1\n bind 127.0.0.1", text)
+    text = re.sub(r"(?m)^([^\s(}].*) \{$", lambda found: f"{labels(found[1], port)} {{\n bind 127.0.0.1", text)
     for word in ("health", "ready", "prometheus"):
         address = f"127.0.0.1:{free_port()}"
         text = re.sub(rf"(?m)^(\s+{word})(?: [^\s{{]+)?( \{{.*)?$", rf"\1 {address}\2", text)
     return text
 
 
+def labels(text: str, port: int) -> str:
+    return " ".join(f"{re.sub(r':[0-9]+$', '', label)}:{port}" for label in text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Ports of upstreams, and the file with the authority of the one that speaks TLS."""
+
+    plain: int
+    tls: int
+    authority: Path
+
+
 @pytest.fixture(scope="module")
-def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    folder, port = tmp_path_factory.mktemp("outside"), free_port()
-    (folder / "Corefile").write_text(OUTSIDE.format(port=port))
-    with running(["-conf", str(folder / "Corefile")], port, folder / "log"):
-        yield port
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    folder = tmp_path_factory.mktemp("outside")
+    found = Outside(free_port(), free_port(), folder / "ca.pem")
+    (folder / "Corefile").write_text(OUTSIDE.format(port=found.plain, tls=found.tls))
+    write_certificate(folder, "dns.lab.example", "dns.resolver.example")
+    with running(["-conf", str(folder / "Corefile")], found.plain, folder / "log"):
+        yield found
 
 
 def test_every_file_is_accounted_for() -> None:
@@ -94,11 +136,14 @@ def test_every_file_is_accounted_for() -> None:
 
 
 @pytest.mark.parametrize("file", EXPECTED)
-def test_it_serves(file: str, outside: int, tmp_path: Path) -> None:
+def test_it_serves(file: str, outside: Outside, tmp_path: Path) -> None:
     port = free_port()
     (tmp_path / "hosts").write_text("192.0.2.10 node-1 api.c1.k8s.example\n")
     (tmp_path / "Corefile").write_text(moved((FOLDER / f"{file}.Corefile").read_text(), port, outside, tmp_path))
-    with running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log") as server:
+    for name, zone in ZONES.items():
+        (tmp_path / name).write_text(zone)
+    trusting = {"SSL_CERT_FILE": str(outside.authority)}
+    with running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log", trusting) as server:
         for name, rdtype, rcode, rdatas in EXPECTED[file]:
             assert found(server, name, rdtype) == (rcode, rdatas), f"{name} {rdtype}"
         assert server.stop() == 0
