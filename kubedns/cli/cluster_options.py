@@ -6,6 +6,7 @@ import functools
 import ipaddress
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +16,7 @@ from kubedns.cli.defaults import OWN_PORT
 from kubedns.cluster.allocation import Network
 from kubedns.cluster.workloads import Networks
 from kubedns.corefile.blocks import ServerBlock
+from kubedns.corefile.kube_dns import KUBE_DNS_TTL, Surroundings
 from kubedns.server.build import Settings
 from kubedns.server.shorthand import Shorthand, server_blocks
 
@@ -64,6 +66,12 @@ class ClusterFlags:
             return read_corefile(self.conf)
         zone = self.zone or "cluster.local"
         return server_blocks(Shorthand(self.manifests, zone, tuple(listen), port, self.ttl))
+
+    def surroundings(self, listen: Sequence[str], port: int) -> Surroundings:
+        """What a ConfigMap of kube-dns does not say."""
+        manifests = tuple(str(Path(path).absolute()) for path in self.manifests)
+        zone, ttl = self.zone or "cluster.local", KUBE_DNS_TTL if self.ttl is None else self.ttl
+        return Surroundings(port, tuple(listen), zone, manifests, ttl)
 
     def settings(self, port: int = 53) -> Settings:
         """What is no matter of a Corefile. ``port``: of server blocks that name none."""

@@ -20,7 +20,7 @@ STDIN = "stdin"
 
 def reloader_for(file: str, settings: Settings) -> Reloader | None:
     """What takes changes of the Corefile over; None for one that came by standard input. Make it before reading."""
-    return None if file == STDIN else Reloader(file, settings, os.environ)
+    return None if file == STDIN else Reloader(file, lambda files: load_corefile(file, os.environ, files), settings)
 
 
 def read_corefile(file: str) -> tuple[ServerBlock, ...]:

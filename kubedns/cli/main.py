@@ -33,6 +33,8 @@ class _Kubedns(Program):
         LazyCommand("serve", "Answer queries, from manifests or by a Corefile."),
         LazyCommand("explain", "Tell how a name as typed in a pod is answered, and why."),
         LazyCommand("records", "List every name there is."),
+        LazyCommand("check", "Say what a Corefile or ConfigMap would serve, and what is wrong with it."),
+        LazyCommand("convert", "Turn a ConfigMap of kube-dns into a Corefile."),
         LazyCommand("query", "Ask a DNS server."),
         LazyCommand("version", "Print the version."),
         LazyCommand("completion", "Print the completion script of a shell."),

@@ -19,7 +19,9 @@ from kubedns.cli.defaults import OWN_PORT
 from kubedns.cli.examples import Surroundings, examples
 from kubedns.observe.logs import set_up
 from kubedns.server.build import build_server
+from kubedns.server.configmaps import load_kube_dns
 from kubedns.server.lifecycle import serve
+from kubedns.server.reloading import Reloader
 
 
 @click.command("serve")
@@ -30,19 +32,33 @@ from kubedns.server.lifecycle import serve
 @click.option(
     "--port", type=click.IntRange(1, 65535), help=f"Port; with --conf of labels without one. [default: {OWN_PORT}; 53]"
 )
+@click.option(
+    "--kube-dns-config",
+    metavar="FOLDER",
+    help="Mounted ConfigMap of kube-dns, whose stub domains and upstreams are served beside --manifests.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Log only what goes wrong, and do not say what to try.")
-def command(*, flags: ClusterFlags, listen: Sequence[str], port: int | None, quiet: bool) -> None:
+def command(
+    *, flags: ClusterFlags, listen: Sequence[str], port: int | None, kube_dns_config: str | None, quiet: bool
+) -> None:
     """Answer queries until SIGTERM or Ctrl-C.
 
     With --manifests it serves Services, Deployments, StatefulSets and what else is there as a cluster would, and
     follows edits of the files. With --conf it serves by a Corefile.
     """
-    if flags.conf and listen:
-        raise click.UsageError("--listen goes with --manifests; in a Corefile it is a `bind` line")
+    if flags.conf and (listen or kube_dns_config):
+        raise click.UsageError("--listen and --kube-dns-config go with --manifests; a Corefile says it itself")
+    listen, own_port = tuple(listen) or ("127.0.0.1",), port or OWN_PORT
     set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO)
     settings = flags.settings(port or 53)
     reloader = reloader_for(flags.conf, settings) if flags.conf else None
-    server = build_server(flags.blocks(listen or ("127.0.0.1",), port or OWN_PORT), settings)
+    if kube_dns_config:
+        around = flags.surroundings(listen, own_port)
+        reloader = Reloader(kube_dns_config, lambda files: load_kube_dns(kube_dns_config, around, files), settings)
+        blocks = load_kube_dns(kube_dns_config, around).blocks
+    else:
+        blocks = flags.blocks(listen, own_port)
+    server = build_server(blocks, settings)
 
     def announce(listeners: Sequence[str]) -> None:
         if quiet:

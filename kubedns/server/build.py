@@ -45,12 +45,13 @@ class Settings:
     """What is no configuration of answers.
 
     ``default_port``: of labels without one. ``cache_octets``: memory for finished answers. ``networks``: where laptop
-    mode makes up addresses.
+    mode makes up addresses. ``is_trial``: the server is looked at and never run, so a cluster need not be at hand.
     """
 
     default_port: int = 53
     cache_octets: int = 48 << 20
     networks: Networks = field(default_factory=Networks)
+    is_trial: bool = False
 
 
 def build_server(blocks: Sequence[ServerBlock], settings: Settings, before: Server | None = None) -> Server:
@@ -133,7 +134,8 @@ class _Builder:
         zones = tuple(dict.fromkeys(address.zone for address in draft.block.addresses))
         folder = Path(draft.block.location.file).parent
         if isinstance(options, KubernetesOptions):
-            _check_source(options, directive, folder)
+            if not self._settings.is_trial:
+                _check_source(options, directive, folder)
             _check_zones(options.zones or zones, directive)
         context = Context(
             zones=zones,

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable
 
-from kubedns.corefile.blocks import ServerBlock
+from kubedns.corefile.blocks import Corefile, ServerBlock
 from kubedns.errors import ConfigurationError, ConfigurationErrors, KubednsError, Location
 from kubedns.observe.rows import RELOAD_FAILED, RELOAD_VERSION
 from kubedns.server.build import Settings, build_server
-from kubedns.server.files import DiskFiles, load_corefile
+from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
 
 _log = logging.getLogger("plugin/reload")
 
 
-class Reloader:
-    """Watches the Corefile ``file``; ``environment`` is where its variables are looked up."""
+Load = Callable[[DiskFiles], Corefile]
+"""Reads the configuration through the files it is handed, which know afterwards whether they are others than before."""
 
-    def __init__(self, file: str, settings: Settings, environment: Mapping[str, str]) -> None:
+
+class Reloader:
+    """Watches what ``load`` reads; ``file`` is what people call it."""
+
+    def __init__(self, file: str, load: Load, settings: Settings) -> None:
         self._file = file
+        self._load = load
         self._settings = settings
-        self._environment = environment
         self._digest = ""
         self._blocks: tuple[ServerBlock, ...] = ()
         self._fault: ConfigurationErrors | None = None
@@ -60,7 +64,7 @@ class Reloader:
         """Read the files; whether they are others than before."""
         files, before = DiskFiles(), self._digest
         try:
-            self._blocks, self._fault = load_corefile(self._file, self._environment, files).blocks, None
+            self._blocks, self._fault = self._load(files).blocks, None
             if not self._blocks:
                 message = "no server block, so nothing would be served"
                 raise ConfigurationErrors([ConfigurationError(message, location=Location(self._file))])

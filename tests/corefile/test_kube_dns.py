@@ -1,0 +1,103 @@
+"""kube-dns's ConfigMap: what it says, every fault of it, and the Corefile that is made of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubedns.corefile.kube_dns import KubeDns, Surroundings, corefile_text, read_kube_dns
+from kubedns.corefile.parser import parse_corefile
+from kubedns.errors import ConfigurationErrors
+from kubedns.server.files import DiskFiles
+
+GOOD = [
+    ({}, KubeDns({})),
+    ({"stubDomains": "", "upstreamNameservers": "\n"}, KubeDns({})),
+    ({"stubDomains": '{"a.test": ["192.0.2.1"]}'}, KubeDns({"a.test": ("192.0.2.1",)})),
+    (
+        {"stubDomains": '{"a.test": ["192.0.2.1:5353", "[2001:db8::1]:53", "2001:db8::2"]}', "other": "x"},
+        KubeDns({"a.test": ("192.0.2.1:5353", "[2001:db8::1]:53", "2001:db8::2")}),
+    ),
+    ({"upstreamNameservers": '["192.0.2.8", "192.0.2.8"]'}, KubeDns({}, ("192.0.2.8",))),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), GOOD)
+def test_what_it_says(texts: dict[str, str], expected: KubeDns) -> None:
+    assert read_kube_dns(texts, "here") == expected
+
+
+FAULTS = [
+    ({"stubDomains": "{"}, ["here/stubDomains:1: stubDomains: no JSON: "]),
+    ({"stubDomains": '{\n"a.test": [\n}'}, ["here/stubDomains:3: stubDomains: no JSON: "]),
+    ({"stubDomains": '["192.0.2.1"]'}, ["here/stubDomains:1: stubDomains: not an object of zones"]),
+    ({"stubDomains": '{"a.test": "192.0.2.1"}'}, ["here/stubDomains:1: stubDomains: a.test has no list of servers"]),
+    ({"stubDomains": '{"a.test": []}'}, ["here/stubDomains:1: stubDomains: a.test has no list of servers"]),
+    ({"stubDomains": '{\n"a..test": ["192.0.2.1"]}'}, ["here/stubDomains:2: stubDomains: `a..test` is no zone"]),
+    (
+        {"stubDomains": '{"a.test": ["192.0.2.1"],\n"b.test": ["dns.test", 5, "192.0.2.1:0", "192.0.2.1:x"]}'},
+        [
+            "here/stubDomains:2: stubDomains: `dns.test` is no address",
+            "here/stubDomains:1: stubDomains: `5` is no address",
+            "here/stubDomains:2: stubDomains: `192.0.2.1:0` is no address",
+            "here/stubDomains:2: stubDomains: `192.0.2.1:x` is no address",
+        ],
+    ),
+    (
+        {"upstreamNameservers": '["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"]'},
+        ["here/upstreamNameservers:1: upstreamNameservers: 4 servers; at most 3 are asked"],
+    ),
+    ({"upstreamNameservers": '{"a": 1}'}, ["here/upstreamNameservers:1: upstreamNameservers: not a list"]),
+    (
+        {"federations": '{"a": "b"}', "upstreamNameservers": '["x"]'},
+        [
+            "here/federations: federations: federations are gone from Kubernetes",
+            "here/upstreamNameservers:1: upstreamNameservers: `x` is no address; write IP or IP:PORT",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), FAULTS)
+def test_every_fault_is_told_with_its_key_and_line(texts: dict[str, str], expected: list[str]) -> None:
+    with pytest.raises(ConfigurationErrors) as error:
+        read_kube_dns(texts, "here")
+    lines = str(error.value).splitlines()
+    assert len(lines) == len(expected), lines
+    for line, start in zip(lines, expected, strict=True):
+        assert line.startswith(start)
+
+
+AROUND = [
+    (Surroundings(), [".:53", "a.test.:53"], "health", True),
+    (Surroundings(port=1053, hosts=("127.0.0.1",)), [".:1053", "a.test.:1053"], "bind", True),
+    (
+        Surroundings(
+            manifests=("k8s", 'odd " path'),
+        ),
+        [".:53", "a.test.:53"],
+        "health",
+        False,
+    ),
+    (Surroundings(manifests=("k8s",)), [".:53", "a.test.:53"], "prometheus", False),
+]
+
+
+@pytest.mark.parametrize(("around", "labels", "word", "is_there"), AROUND)
+def test_the_corefile_is_one_and_fits_its_surroundings(
+    around: Surroundings, labels: list[str], word: str, is_there: bool
+) -> None:
+    config = KubeDns({"a.test.": ("192.0.2.1", "192.0.2.2:5353")}, ("192.0.2.8",))
+    corefile = parse_corefile(corefile_text(config, around), "made", DiskFiles(), {})
+    assert corefile.warnings == ()
+    served = [address for block in corefile.blocks for address in block.addresses]
+    assert [f"{each.zone}:{each.port}" for each in served] == labels
+    main, stub = ({line.word.text: line for line in block.directives} for block in corefile.blocks)
+    assert (word in main) is is_there
+    assert [each.text for each in main["forward"].arguments] == [".", "192.0.2.8"]
+    assert [each.text for each in stub["forward"].arguments] == [".", "192.0.2.1", "192.0.2.2:5353"]
+    manifests = [line for line in main["kubernetes"].block if line.word.text == "manifests"]
+    assert [each.text for line in manifests for each in line.arguments] == list(around.manifests)
+
+
+def test_without_upstreams_the_machine_s_are_asked() -> None:
+    assert "forward . /etc/resolv.conf {" in corefile_text(KubeDns({}), Surroundings())
