@@ -18,6 +18,7 @@ from kubedns.cli.coredns_output import version_lines, zone_lines
 from kubedns.cli.corefiles import read_corefile, reloader_for
 from kubedns.errors import ConfigurationError
 from kubedns.observe.logs import set_up
+from kubedns.observe.rows import LOG_DROPPED
 from kubedns.server.build import Settings, build_server
 from kubedns.server.lifecycle import serve
 
@@ -33,12 +34,13 @@ def serve_as_coredns(flags: CorednsFlags) -> None:
     """
     if flags.conf is None and not Path(DEFAULT_COREFILE).exists():
         raise ConfigurationError("there is no Corefile here", remedy="name one with -conf FILE")
-    set_up(time.monotonic, sys.stdout, logging.INFO)
+    sink = set_up(time.monotonic, sys.stdout, logging.INFO)
     port = DEFAULT_PORT if flags.port is None else flags.port
     file, settings = flags.conf or DEFAULT_COREFILE, Settings(default_port=port)
     reloader = reloader_for(file, settings)
     blocks = read_corefile(file)
     server = build_server(blocks, settings)
+    server.lasting.metrics.cell(LOG_DROPPED).read = lambda: sink.dropped
 
     def announce(_listeners: Sequence[str]) -> None:
         if not flags.quiet:

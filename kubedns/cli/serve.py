@@ -17,7 +17,8 @@ from kubedns.cli.cluster_options import ClusterFlags, cluster_options
 from kubedns.cli.corefiles import reloader_for
 from kubedns.cli.defaults import OWN_PORT
 from kubedns.cli.examples import Surroundings, examples
-from kubedns.observe.logs import set_up
+from kubedns.observe.logs import LogFormat, set_up
+from kubedns.observe.rows import LOG_DROPPED
 from kubedns.server.build import build_server
 from kubedns.server.configmaps import load_kube_dns
 from kubedns.server.lifecycle import serve
@@ -37,9 +38,22 @@ from kubedns.server.reloading import Reloader
     metavar="FOLDER",
     help="Mounted ConfigMap of kube-dns, whose stub domains and upstreams are served beside --manifests.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice([form.value for form in LogFormat]),
+    default="text",
+    show_default=True,
+    help="CoreDNS's lines, or an object of JSON on each.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Log only what goes wrong, and do not say what to try.")
 def command(
-    *, flags: ClusterFlags, listen: Sequence[str], port: int | None, kube_dns_config: str | None, quiet: bool
+    *,
+    flags: ClusterFlags,
+    listen: Sequence[str],
+    port: int | None,
+    kube_dns_config: str | None,
+    log_format: str,
+    quiet: bool,
 ) -> None:
     """Answer queries until SIGTERM or Ctrl-C.
 
@@ -49,7 +63,7 @@ def command(
     if flags.conf and (listen or kube_dns_config):
         raise click.UsageError("--listen and --kube-dns-config go with --manifests; a Corefile says it itself")
     listen, own_port = tuple(listen) or ("127.0.0.1",), port or OWN_PORT
-    set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO)
+    sink = set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO, LogFormat(log_format))
     settings = flags.settings(port or 53)
     reloader = reloader_for(flags.conf, settings) if flags.conf else None
     if kube_dns_config:
@@ -59,6 +73,7 @@ def command(
     else:
         blocks = flags.blocks(listen, own_port)
     server = build_server(blocks, settings)
+    server.lasting.metrics.cell(LOG_DROPPED).read = lambda: sink.dropped
 
     def announce(listeners: Sequence[str]) -> None:
         if quiet:

@@ -24,6 +24,8 @@ class Gauges:
 
     version: str = ""
     answers_kept: int = 0
+    tasks: int = 0
+    threads: int = 0
     plugins: tuple[tuple[str, str, str], ...] = ()
     source_ages: Mapping[str, float] = field(default_factory=dict)
 
@@ -106,6 +108,8 @@ class _Counters(Collector):
         yield _gauge(rows.PLUGINS, {(server, zone, _NO_VIEW, word): 1.0 for server, zone, word in gauges.plugins})
         yield _gauge(rows.BUILD, {(gauges.version, "", ""): 1.0})
         yield _gauge(rows.ANSWERS_KEPT, {(): float(gauges.answers_kept)})
+        yield _gauge(rows.PYTHON_TASKS, {(): float(gauges.tasks)})
+        yield _gauge(rows.PYTHON_THREADS, {(): float(gauges.threads)})
         yield _gauge(rows.SOURCE_AGE, {(source,): age for source, age in gauges.source_ages.items()})
 
 

@@ -1,14 +1,20 @@
-"""Logs: one line an event, in the form that CoreDNS's readers expect, and never a flood of the like.
+"""Logs: one line an event, in the form that CoreDNS's readers expect or as JSON, and never a flood of the like.
 
-``[LEVEL] plugin/WORD: text`` for plugins, ``[INFO] text`` for queries and everything else.
+``[LEVEL] plugin/WORD: text`` for plugins, ``[INFO] text`` for queries and everything else. As JSON a line is an object
+with ``time`` (RFC 3339), ``level``, ``logger``, ``message`` and, for a query, the fields of ``log``.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
+from enum import Enum
 from typing import TextIO
+
+from kubedns.observe.log_sink import Sink
 
 QUERY_LOGGER = "plugin/log"
 LINES_A_SECOND = 10
@@ -25,6 +31,29 @@ class LineFormatter(logging.Formatter):
         if record.exc_info:
             line += "\n" + self.formatException(record.exc_info)
         return line
+
+
+class JsonFormatter(logging.Formatter):
+    """An object a line; a traceback is its ``traceback``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, object] = {"time": when.replace("+00:00", "Z"), "level": record.levelname.lower()}
+        line |= {"logger": record.name, "message": record.getMessage()}
+        fields = getattr(record, "fields", None)
+        if callable(fields):
+            line |= fields()
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+class LogFormat(Enum):
+    """How a line is written."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 class FloodLimit(logging.Filter):
@@ -51,12 +80,21 @@ class FloodLimit(logging.Filter):
         return count < self._limit
 
 
-def set_up(clock: Callable[[], float], stream: TextIO = sys.stdout, level: int = logging.INFO) -> None:
-    """Send the process's log lines of at least ``level`` to ``stream``; ``clock`` gives monotonic seconds."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(LineFormatter())
-    handler.addFilter(FloodLimit(clock))
+def set_up(
+    clock: Callable[[], float],
+    stream: TextIO = sys.stdout,
+    level: int = logging.INFO,
+    form: LogFormat = LogFormat.TEXT,
+) -> Sink:
+    """Send the process's log lines of at least ``level`` to ``stream``; ``clock`` gives monotonic seconds.
+
+    What comes back writes them, and knows how many could not be written.
+    """
+    sink = Sink(stream)
+    sink.setFormatter(JsonFormatter() if form is LogFormat.JSON else LineFormatter())
+    sink.addFilter(FloodLimit(clock))
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [sink]
     root.setLevel(level)
+    return sink

@@ -66,6 +66,16 @@ CACHE_EVICTIONS = Metric("coredns_cache_evictions_total", _CACHED_BY_TYPE, "Answ
 CERTIFICATE_FAILURES = Metric(
     "kubedns_certificate_failures_total", ("file",), "Changed certificates that could not be used."
 )
+HEALTH_DURATION = Distribution(
+    "coredns_health_request_duration_seconds",
+    (),
+    "Time that the health page takes, asked once a second.",
+    bounds=(0.00025, 0.0025, 0.025, 0.25, 2.5),
+)
+HEALTH_FAILURES = Metric("coredns_health_request_failures_total", (), "Times that the health page gave no answer.")
+LOG_DROPPED = Metric("kubedns_log_lines_dropped_total", (), "Log lines that could not be written in time.")
+PYTHON_TASKS = Metric("python_asyncio_tasks", (), "Tasks of the event loop.")
+PYTHON_THREADS = Metric("python_threads", (), "Threads of the process.")
 LOCALHOST_REQUESTS = Metric(
     "coredns_local_localhost_requests_total", (), "Questions for localhost with a domain behind it."
 )
@@ -101,6 +111,7 @@ RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configuration
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
 METRICS = (
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
+    HEALTH_DURATION, HEALTH_FAILURES, LOG_DROPPED, PYTHON_TASKS, PYTHON_THREADS,
     CACHE_ENTRIES, CACHE_HITS, CACHE_MISSES, CACHE_REQUESTS, CACHE_PREFETCHES, CACHE_DROPS, CACHE_STALE,
     CACHE_EVICTIONS, CERTIFICATE_FAILURES, LOCALHOST_REQUESTS, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED,
     RELOAD_VERSION,

@@ -27,6 +27,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from kubedns.corefile.blocks import Directive
 from kubedns.corefile.options import PluginOptions, arguments, option
@@ -139,7 +140,16 @@ class Log:
         if self._names and not query.question.name.is_within(self._names):
             return
         if ResponseClass.ALL in self._classes or response_class(answer) in self._classes:
-            _log.info(self._format.line(query, answer, response, seconds))
+            line = self._format.line(query, answer, response, seconds)
+            _log.info(line, extra={"fields": partial(_fields, query, answer, response, seconds)})
+
+
+def _fields(query: Query, answer: Answer, response: bytes, seconds: float) -> dict[str, object]:
+    """Every field by its name, for lines in JSON; the duration as a number of seconds."""
+    fields: dict[str, object] = {
+        name.removeprefix(">"): field(query, answer, response, seconds) for name, field in FIELDS.items()
+    }
+    return fields | {"duration": seconds, "plugin": answer.plugin}
 
 
 def response_class(answer: Answer) -> ResponseClass:

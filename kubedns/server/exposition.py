@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterable
 
 from kubedns import __version__
@@ -44,7 +45,9 @@ class Exposition:
         for counters in self._metrics.responders:
             counters.settle()
         ages = {name: source.age_seconds for name, source in self.sources.items()}
-        return expose(self._metrics, Gauges(__version__, len(self._cache), tuple(self._enabled()), ages))
+        tasks, threads = len(asyncio.all_tasks()), threading.active_count()
+        gauges = Gauges(__version__, len(self._cache), tasks, threads, tuple(self._enabled()), ages)
+        return expose(self._metrics, gauges)
 
     def _enabled(self) -> Iterable[tuple[str, str, str]]:
         return dict.fromkeys((server, zone, plugin.word) for server, zone, plugin in self.plugins)

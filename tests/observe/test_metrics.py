@@ -47,8 +47,10 @@ def test_durations_of_ready_responses_are_shared_out_by_the_zones_responses() ->
 
 def test_metric_names_say_their_unit() -> None:
     for metric in METRICS:
-        assert metric.name.startswith(("coredns_", "kubedns_"))
-        assert metric.name.endswith(("_total", "_seconds", "_bytes", "_enabled", "_info", "_kept", "_entries"))
+        assert metric.name.startswith(("coredns_", "kubedns_", "python_"))
+        assert metric.name.endswith(
+            ("_total", "_seconds", "_bytes", "_enabled", "_info", "_kept", "_entries", "_tasks", "_threads")
+        )
         assert metric.help.endswith(".")
 
 
