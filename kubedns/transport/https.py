@@ -85,7 +85,9 @@ class HttpsListener:
         self._config.include_server_header = False
         self._apply()
         serving = serve(self._answer, self._config, shutdown_trigger=self._ended.wait)
-        self._serving = asyncio.get_running_loop().create_task(serving)
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_bear)
+        self._serving = loop.create_task(serving)
 
     async def stop(self) -> None:
         """Take no more connections; answer what has come, then close."""
@@ -152,6 +154,17 @@ class HttpsListener:
             self._driver.failed(error)
             return refused(500, "an error in the server; its log says more")
         return refused(400, "no query, or one that gets no response") if response is None else answered(response)
+
+
+def _bear(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tell of everything but connections that broke, of which hypercorn lets some through with a traceback."""
+    error = context.get("exception")
+    if isinstance(error, BaseExceptionGroup):
+        error = error if error.split(OSError)[1] is not None else OSError(str(error))
+    if isinstance(error, OSError) and "transport" in context:
+        _log.debug("a connection broke: %r", context["exception"])
+        return
+    loop.default_exception_handler(context)
 
 
 async def _body(receive: ASGIReceiveCallable) -> bytes | None:
