@@ -9,7 +9,7 @@ ADDRESS := 127.0.0.1
 PORT := 1053
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz clean
+.PHONY: help run test lint format bench fuzz soak clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' $(MAKEFILE_LIST) | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ bench: $(STAMP)  ## queries per CPU-second, beside a bare Python loop and other 
 
 fuzz: $(FUZZ_STAMP)  ## a million broken messages, and a coverage-guided fuzzer on the reader
 	$(BIN)/python -m tests.fuzz
+
+soak: $(STAMP)  ## a day's worth of queries squeezed into minutes, while upstreams fail and manifests change
+	$(BIN)/python -m tests.soak
 
 clean:  ## remove what make made
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -69,5 +69,5 @@ def test_a_session_of_the_readme_is_real(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 def test_the_makefile_has_what_people_expect_and_says_so() -> None:
-    assert {"help", "run", "test", "lint", "bench", "fuzz"} <= TARGETS
+    assert {"help", "run", "test", "lint", "bench", "fuzz", "soak"} <= TARGETS
     assert set(re.findall(r"^([a-z]+):.*##", MAKEFILE, re.MULTILINE)) == TARGETS
