@@ -70,6 +70,7 @@ class UdpListener:
                 await asyncio.sleep(0)
             if self._driver.suspended:
                 await asyncio.wait(self._driver.suspended, timeout=_LAST_WAIT_SECONDS)
+        self._send_replies()
         self.close()
 
     def close(self) -> None:
@@ -77,6 +78,7 @@ class UdpListener:
         for task in self._driver.suspended:
             task.cancel()
         self._stop_reading()
+        self._replies.clear()
         self._socket.close()
 
     def _stop_reading(self) -> bool:
@@ -168,8 +170,11 @@ class UdpListener:
         if response is None:
             return
         self._replies.append((response, peer, source))
-        if not self._is_reading or len(self._replies) >= _TOGETHER:
+        if len(self._replies) >= _TOGETHER:
             self._send_replies()
+        elif not self._is_reading and len(self._replies) == 1:
+            # Others that have waited may be ready in this turn of the loop as well.
+            asyncio.get_running_loop().call_soon(self._send_replies)
 
     def _send_replies(self) -> None:
         replies, self._replies = self._replies, []

@@ -10,7 +10,8 @@ from time import perf_counter
 from kubedns.dns.answer import Rcode
 from kubedns.dns.reply import Reply
 from kubedns.upstream.counters import NO_COUNTERS, UpstreamCounters
-from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError, ask_over_udp
+from kubedns.upstream.datagrams import Datagrams
+from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError
 from kubedns.upstream.health import Health, HealthRules
 from kubedns.upstream.pool import Pool, PoolLimits
 
@@ -39,6 +40,7 @@ class Upstream:
         self._counters = counters
         self._bears_edns = True
         tls = manner.tls if address.over_tls else None
+        self._datagrams = Datagrams(address)
         self._pool = Pool(address, tls, manner.limits, counters.took_connection)
         self._health = Health(str(self), manner.health, self._probe, counters.probe_failed)
         self.is_off = False
@@ -98,7 +100,7 @@ class Upstream:
         address = self.address
         if not (over_tcp or self._manner.force_tcp or address.over_tls):
             try:
-                reply = await ask_over_udp(address, asked)
+                reply = await self._datagrams.ask(asked)
             except OSError as error:
                 raise UpstreamError(f"{address}: {error}") from error
             if reply is not None and not reply.truncated:
