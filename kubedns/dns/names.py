@@ -26,6 +26,10 @@ class Name(msgspec.Struct, frozen=True, eq=False, gc=False):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Name) and self.key == other.key
 
+    def __ne__(self, other: object) -> bool:
+        # Left out, it would be the Struct's own, which compares nothing but identity.
+        return not self == other
+
     def __hash__(self) -> int:
         return hash(self.key)
 

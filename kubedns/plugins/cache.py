@@ -63,7 +63,7 @@ from kubedns.plugins.cache_reading import (
 )
 from kubedns.plugins.kept_answers import Counters, Kept, KeptAnswers, Key, kind_of
 from kubedns.plugins.plugin import Context, Next
-from kubedns.upstream.forwarder import spelt_as
+from kubedns.upstream.answers import spelt_as
 
 _MAX_REFRESHES = 256
 """Questions asked anew at a time; past it, what has ended is given without, and asked for by a later query."""

@@ -26,8 +26,8 @@ certificate must have, or a file in the form of resolv.conf, read once; at most 
 an ID of its own; a reply that is not to it is waited past. TCP and TLS connections are kept for ``expire`` (10 s) after
 their last use, and several questions share one. SERVFAIL, REFUSED or silence of one upstream sends the query to the
 next, within 3.8 s in all; so do the codes of ``failover``; NXDOMAIN is an answer otherwise. ``next`` and
-``next_on_nodata`` send the query to the server block's next ``forward``. More than ``max_concurrent`` questions under
-way are REFUSED.
+``next_on_nodata`` send the query to the server block's next ``forward``. More than ``max_concurrent`` (4096)
+questions under way are REFUSED.
 
 Example::
 
@@ -73,12 +73,14 @@ from kubedns.upstream.pool import MAX_CONNECTIONS, PoolLimits
 from kubedns.upstream.tls import TlsFiles, client_context
 from kubedns.upstream.upstream import Manner, Upstream
 
+_MAX_UNDER_WAY = 4096
+"""Questions that wait at a time if nothing else is said: each may hold a socket, and clients need some as well."""
 _BUSY = Answer(
     rcode=Rcode.REFUSED,
     authoritative=False,
     recursion_available=True,
     lifetime_seconds=0,
-    extended_error=ExtendedError(ErrorCode.OTHER, "max_concurrent questions wait for upstreams"),
+    extended_error=ExtendedError(ErrorCode.OTHER, "too many questions wait for upstreams"),
     plugin="forward",
 )
 
@@ -92,7 +94,7 @@ class Options(PluginOptions):
     policy: Policy = option(Choice(Policy), default=Policy.RANDOM, help="which upstream is asked first")
     max_fails: int = option(Count(), default=2, help="failures in a row after which an upstream is down; 0: never")
     health_check: Probing = option(ProbingWords(), default=Probing(), help="how an upstream that failed is probed")
-    max_concurrent: int = option(Count(), default=0, help="questions under way at once; 0: as many as come")
+    max_concurrent: int = option(Count(), default=0, help="questions under way at once; 0: 4096")
     max_connect_attempts: int = option(Count(), default=0, help="upstreams asked for one query; 0: all")
     prefer_udp: bool = flag(help="ask over UDP what clients ask over TCP")
     force_tcp: bool = flag(help="ask everything over TCP")
@@ -135,7 +137,7 @@ class Forward:
         name = query.question.name
         if not self.takes(name):
             return await next_plugin(query)
-        if options.max_concurrent and self._forwarder.under_way >= options.max_concurrent:
+        if self._forwarder.under_way >= (options.max_concurrent or _MAX_UNDER_WAY):
             self._rejected()
             return _BUSY
         if query.trace.active:

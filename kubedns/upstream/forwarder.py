@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from time import monotonic
-
-import msgspec
+from typing import Any
 
 from kubedns.dns.answer import Answer, Rcode, rcode_name
 from kubedns.dns.edns import ErrorCode, ExtendedError
-from kubedns.dns.names import Labels, Name
+from kubedns.dns.names import Labels
 from kubedns.dns.question import Query, Question
-from kubedns.dns.rdata import CNAME, SOA, RecordType
 from kubedns.dns.reply import Reply, question_octets
-from kubedns.dns.rrset import RRset
+from kubedns.upstream.answers import answer_of, spelt_as
 from kubedns.upstream.exchange import Asked, UpstreamError
 from kubedns.upstream.policy import Order
 from kubedns.upstream.upstream import Upstream
 
 _ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
-_MAX_LINKS = 16
 
 _Key = tuple[Labels, int, int, bool, bool, bool]
 
@@ -66,7 +63,7 @@ class Forwarder:
         self._attempts = attempts or Attempts()
         self._patience = patience or Patience()
         self._all_down = all_down
-        self._under_way: dict[_Key, asyncio.Task[Answer]] = {}
+        self._under_way: dict[_Key, _UnderWay] = {}
 
     @property
     def under_way(self) -> int:
@@ -78,15 +75,20 @@ class Forwarder:
         question = query.question
         dnssec_ok = query.dnssec_ok
         key = (question.name.key, question.type, question.rdclass, dnssec_ok, query.checking_disabled, over_tcp)
-        task = self._under_way.get(key)
-        if task is None:
+        under_way = self._under_way.get(key)
+        if under_way is None:
             asked = Asked(question_octets(question), dnssec_ok, query.checking_disabled)
-            task = asyncio.get_running_loop().create_task(self._ask(question, asked, over_tcp))
-            self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key, None))
-        # Whoever gives up waiting must not end it for the others.
-        answer = await asyncio.shield(task)
-        return spelt_as(question.name, answer)
+            under_way = self._under_way[key] = _UnderWay(self._ask_for_all(key, question, asked, over_tcp))
+        return spelt_as(question.name, await under_way.answer())
+
+    async def _ask_for_all(self, key: _Key, question: Question, asked: Asked, over_tcp: bool) -> None:
+        """Ask, and give the answer, or the error, to whoever waits for it."""
+        try:
+            answer = await self._ask(question, asked, over_tcp)
+        except Exception as error:
+            self._under_way.pop(key).fail(error)
+        else:
+            self._under_way.pop(key).give(answer)
 
     async def _ask(self, question: Question, asked: Asked, over_tcp: bool) -> Answer:
         deadline = monotonic() + self._patience.total
@@ -125,47 +127,29 @@ class Forwarder:
         return well[: self._attempts.most] if self._attempts.most else well
 
 
-def answer_of(question: Question, reply: Reply) -> Answer:
-    """What a reply says of the question: the chain that starts at it, and the SOA of a denial, nothing else.
+class _UnderWay:
+    """A question that is being asked, by a Task of its own: whoever gives up waiting does not end it for the others."""
 
-    Records of other names could be anybody's (RFC 2181 §5.4.1, RFC 5452 §6).
-    """
-    chain, last = _chain(question, reply.answer)
-    soa = tuple(rrset for rrset in reply.authority if rrset.type == SOA.type and last.is_at_or_below(rrset.owner))
-    is_positive = any(rrset.owner == last and question.type in (rrset.type, RecordType.ANY) for rrset in chain)
-    return Answer(
-        rcode=Rcode(reply.rcode),
-        answer=chain,
-        authority=() if is_positive else soa[:1],
-        authoritative=False,
-        recursion_available=True,
-        lifetime_seconds=0,
-    )
+    __slots__ = ("_task", "_waiting")
 
+    def __init__(self, asking: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.get_running_loop().create_task(asking)
+        self._waiting: list[asyncio.Future[Answer]] = []
 
-def spelt_as(name: Name, answer: Answer) -> Answer:
-    """The answer with records of ``name`` in its spelling: the question may have been asked first in another."""
-    rrsets = tuple(
-        msgspec.structs.replace(rrset, owner=name) if rrset.owner == name else rrset for rrset in answer.answer
-    )
-    return msgspec.structs.replace(answer, answer=rrsets)
+    def answer(self) -> asyncio.Future[Answer]:
+        """The answer, once it is there."""
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        return waiting
 
+    def give(self, answer: Answer) -> None:
+        """The answer is there."""
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(answer)
 
-def _chain(question: Question, rrsets: Sequence[RRset]) -> tuple[tuple[RRset, ...], Name]:
-    """The RRsets from the question's name along its aliases, and the name that they end at."""
-    by_owner: dict[Name, list[RRset]] = {}
-    for rrset in rrsets:
-        by_owner.setdefault(rrset.owner, []).append(rrset)
-    chain: list[RRset] = []
-    name = question.name
-    for _ in range(_MAX_LINKS):
-        found = by_owner.pop(name, [])
-        wanted = [rrset for rrset in found if question.type in (rrset.type, RecordType.ANY)]
-        aliases = [rrset for rrset in found if rrset.type == CNAME.type]
-        signatures = [rrset for rrset in found if rrset.type == RecordType.RRSIG]
-        chain += (wanted or aliases) + signatures
-        target = aliases[0].rdatas[0] if aliases and not wanted else None
-        if not isinstance(target, CNAME):
-            break
-        name = target.target
-    return tuple(chain), name
+    def fail(self, error: Exception) -> None:
+        """There will be none, because of an error in the program."""
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_exception(error)
