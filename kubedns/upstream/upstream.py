@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from math import inf
+from time import monotonic, perf_counter
 
 from kubedns.dns.answer import Rcode
 from kubedns.dns.reply import Reply
@@ -15,7 +17,10 @@ from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError
 from kubedns.upstream.health import Health, HealthRules
 from kubedns.upstream.pool import Pool, PoolLimits
 
-_NO_EDNS = (Rcode.FORMERR, Rcode.NOTIMP)
+_NO_EDNS = (Rcode.FORMERR, Rcode.NOTIMP, Rcode.BADVERS)
+_PLAIN_SECONDS = 600.0
+"""How long a server that answers only without EDNS is asked so; it may have been replaced since."""
+_OWN_LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Upstream:
         self._manner = manner
         self._place = place
         self._counters = counters
-        self._bears_edns = True
+        self._plain_until = -inf
         tls = manner.tls if address.over_tls else None
         self._datagrams = Datagrams(address)
         self._pool = Pool(address, tls, manner.limits, counters.took_connection)
@@ -72,8 +77,11 @@ class Upstream:
         except TimeoutError as error:
             self._health.failed()
             raise UpstreamError(f"{self.address}: no reply within {seconds:.1f} s") from error
-        except UpstreamError:
-            self._health.failed()
+        except UpstreamError as error:
+            cause = error.__cause__
+            # What we lack ourselves says nothing of the server.
+            if not (isinstance(cause, OSError) and cause.errno in _OWN_LACKS):
+                self._health.failed()
             raise
         self._health.works()
         self._counters.replied(reply.rcode, perf_counter() - begun)
@@ -85,14 +93,15 @@ class Upstream:
         self._pool.close()
 
     async def _ask(self, asked: Asked, over_tcp: bool) -> Reply:
-        if not self._bears_edns:
+        if monotonic() < self._plain_until:
             return await self._exchange(replace(asked, edns=False), over_tcp)
         reply = await self._exchange(asked, over_tcp)
         if reply.rcode not in _NO_EDNS:
             return reply
         # A server from before EDNS says so, or knows no better (RFC 6891 §7).
         plain = await self._exchange(replace(asked, edns=False), over_tcp)
-        self._bears_edns = plain.rcode in _NO_EDNS
+        if plain.rcode not in _NO_EDNS:
+            self._plain_until = monotonic() + _PLAIN_SECONDS
         return plain
 
     async def _exchange(self, asked: Asked, over_tcp: bool) -> Reply:
@@ -105,7 +114,11 @@ class Upstream:
                 raise UpstreamError(f"{address}: {error}") from error
             if reply is not None and not reply.truncated:
                 return reply
-        return await self._pool.ask(asked)
+        reply = await self._pool.ask(asked)
+        if reply.truncated:
+            # There is nowhere left to ask for the rest, and a part would pass for the whole.
+            raise UpstreamError(f"{address}: the reply is truncated over TCP as well")
+        return reply
 
     async def _probe(self, asked: Asked) -> None:
         await self._exchange(asked, over_tcp=False)

@@ -177,6 +177,37 @@ def test_what_is_no_reply_is_an_error_or_waited_past() -> None:
     with_pool(works, junk_first)
 
 
+ENDS = [
+    ("nothing", b""),
+    ("half a length", b"\0"),
+    ("half a message", b"\0\x40" + bytes(20)),
+]
+
+
+@pytest.mark.parametrize("sent", [row[1] for row in ENDS], ids=[row[0] for row in ENDS])
+def test_a_reply_that_is_cut_off_is_asked_for_anew_and_given_up(sent: bytes) -> None:
+    async def run() -> None:
+        accepted = 0
+
+        async def cutting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal accepted
+            accepted += 1
+            await reader.read(100)
+            writer.write(sent)
+            writer.close()
+
+        server = await asyncio.start_server(cutting, "127.0.0.1", 0)
+        pool = Pool(UpstreamAddress("127.0.0.1", server.sockets[0].getsockname()[1]), None, PoolLimits(), Took())
+        with pytest.raises(UpstreamError, match="the connection was closed"):
+            await pool.ask(asked())
+        assert accepted == 3
+        pool.close()
+        server.close()
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
 def test_nobody_there_is_an_error() -> None:
     async def run() -> None:
         pool = Pool(UpstreamAddress("127.0.0.1", free_port()), None, PoolLimits(), Took())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable, Iterable
 
 import dns.message
+import dns.rrset
 import pytest
 
 from kubedns.dns.answer import Answer, Rcode
@@ -75,6 +77,37 @@ def truncating(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
     return [reply(asked, A) if transport == "tcp" else truncated(asked)]
 
 
+def always_truncating(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
+    made = bytearray(reply(asked, A))
+    made[2] |= 0x02
+    return [bytes(made)]
+
+
+def truncating_then_cut(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
+    return [truncated(asked)] if transport == "udp" else []
+
+
+def lying_over_tcp(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
+    return [truncated(asked) if transport == "udp" else wrong_question(asked)]
+
+
+def bad_version(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
+    return [reply(asked, A) if asked.edns < 0 else reply(asked, rcode="BADVERS")]
+
+
+def wrong_case(asked: dns.message.Message) -> bytes:
+    other = dns.message.make_query("WWW.test.", "A", id=asked.id)
+    return reply(other, "WWW.test. 300 IN A 6.6.6.6")
+
+
+def referring(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
+    """To two hundred servers, of which none is to be asked for."""
+    servers = [f"ns{number}.bank.test." for number in range(200)]
+    made = dns.message.make_response(asked)
+    made.authority.append(dns.rrset.from_text_list("test.", 60, "IN", "NS", servers))
+    return [truncated(asked)] if transport == "udp" else [made.to_wire(max_size=65535)]
+
+
 def without_edns(asked: dns.message.Message, transport: str) -> Iterable[bytes]:
     return [reply(asked, A) if asked.edns < 0 else error_without_question(asked, 1)]
 
@@ -87,6 +120,20 @@ CASES: dict[str, tuple[list[Script], str, list[str], list[list[str]]]] = {
     "junk and half a reply first": ([after(junk, cut, times=3)], "NOERROR", [A], [["udp"]]),
     "a flood of forged ones": ([after(wrong_id, times=40)], "NOERROR", [A], [["udp", "tcp"]]),
     "truncated": ([truncating], "NOERROR", [A], [["udp", "tcp"]]),
+    "wrong case first": ([after(wrong_case)], "NOERROR", [A], [["udp"]]),
+    "truncated over TCP too": ([always_truncating], "SERVFAIL", [], [["udp", "tcp"]]),
+    "truncated over TCP too, then good": ([always_truncating, good], "NOERROR", [A], [["udp", "tcp"], ["udp"]]),
+    "truncated, then cut off over TCP": (
+        [truncating_then_cut, good],
+        "NOERROR",
+        [A],
+        [["udp", "tcp", "tcp", "tcp"], ["udp"]],
+    ),
+    "truncated, then lying over TCP": ([lying_over_tcp, good], "NOERROR", [A], [["udp", "tcp"], ["udp"]]),
+    "BADVERS": ([bad_version], "NOERROR", [A], [["udp", "udp"]]),
+    "FORMERR, then good": ([saying("FORMERR"), good], "NOERROR", [A], [["udp", "udp"], ["udp"]]),
+    "NOTIMP, then good": ([saying("NOTIMP"), good], "NOERROR", [A], [["udp", "udp"], ["udp"]]),
+    "a referral is no answer": ([referring], "NOERROR", [], [["udp", "tcp"]]),
     "no EDNS": ([without_edns], "NOERROR", [A], [["udp", "udp"]]),
     "silent, then good": ([silent, good], "NOERROR", [A], [["udp"], ["udp"]]),
     "SERVFAIL, then good": ([saying("SERVFAIL"), good], "NOERROR", [A], [["udp"], ["udp"]]),
@@ -207,3 +254,29 @@ def test_only_the_chain_from_the_question_is_believed(
     lines = [line for rrset in answer.answer for line in rrset.lines()]
     assert [line.replace(" ", "") for line in lines] == [line.replace(" ", "") for line in kept]
     assert len(answer.authority) == authority
+
+
+def test_a_server_without_edns_is_asked_so_at_once_the_next_time() -> None:
+    async def act(forwarder: Forwarder, fakes: list[FakeUpstream]) -> None:
+        for name in ("www.test.", "WWW.test."):
+            await forwarder.answer(query(name), over_tcp=False)
+        assert fakes[0].edns == [0, -1, -1]
+
+    asyncio.run(with_upstreams([without_edns], act))
+
+
+def test_what_we_lack_ourselves_is_not_blamed_on_upstreams(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_socket(*_: object) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async def act(forwarder: Forwarder, fakes: list[FakeUpstream]) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr("kubedns.upstream.datagrams.socket.socket", no_socket)
+            for name in ("a.test.", "b.test.", "c.test."):
+                answer = await forwarder.answer(query(name), over_tcp=False)
+                assert answer.rcode == Rcode.SERVFAIL
+                assert answer.extended_error is not None
+                assert "Too many open files" in answer.extended_error.text
+        assert not forwarder.upstreams[0].is_down
+
+    asyncio.run(with_upstreams([good], act))
