@@ -46,6 +46,7 @@ class ErrorCode:
     PROHIBITED = 18
     NOT_AUTHORITATIVE = 20
     NO_REACHABLE_AUTHORITY = 22
+    INVALID_DATA = 24
 
 
 def udp_limit(edns: Edns | None, at_most: int = MAX_UDP_OCTETS) -> int:

@@ -66,12 +66,7 @@ CHAIN = (
 )
 """Every word of CoreDNS that is meant to be served, in chain order."""
 
-LATER = frozenset(
-    (
-        "secondary",
-        "view",
-    )
-)
+LATER = frozenset(("view",))
 """Words that are known and not built: refused by name, not as a slip of the pen."""
 
 HARMLESS = {

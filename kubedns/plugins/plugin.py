@@ -122,6 +122,14 @@ class Transferable(Plugin, Protocol):
 
 
 @runtime_checkable
+class Notifiable(Plugin, Protocol):
+    """A plugin that wants to hear when a zone has changed elsewhere (NOTIFY, RFC 1996)."""
+
+    def notified(self, zone: Name, client: bytes) -> bool:
+        """``client``, a packed address, says that ``zone`` has changed; whether it is one who may say so."""
+
+
+@runtime_checkable
 class Serving(Protocol):
     """A plugin with pages over HTTP."""
 
@@ -154,7 +162,8 @@ class Context:
     that they never go back from run to run. ``changed`` is told which keys answers must no longer rest on. ``metrics``:
     what the plugin counts goes there. ``servers``: what metrics call the addresses that the server block listens on.
     ``block``: the plugins of the server block, which are all there once queries are answered.
-    ``folder``: where the Corefile is, which relative paths start from.
+    ``folder``: where the Corefile is, which relative paths start from. ``before``: the plugins, of all server blocks,
+    of the configuration that this one takes over from.
     """
 
     zones: tuple[Name, ...]
@@ -168,3 +177,4 @@ class Context:
     block: Sequence[Plugin]
     folder: Path
     serial: int = 0
+    before: Sequence[Plugin] = ()

@@ -40,7 +40,7 @@ from kubedns.dns.question import Query
 from kubedns.dns.rdata import TRANSFERS
 from kubedns.dns.rrset import RRset
 from kubedns.plugins.peers import Peer, packed
-from kubedns.plugins.plugin import Context, Next, Plugin, Readiness, Transferable
+from kubedns.plugins.plugin import Context, Next, Plugin, Transferable
 from kubedns.upstream.exchange import UpstreamAddress
 from kubedns.upstream.notifying import Notifier
 from kubedns.zones.transfer import serial_of, transferred
@@ -86,7 +86,7 @@ class Rule:
 _NOBODY = refused(ExtendedError(ErrorCode.PROHIBITED, "the zone is not given to this client"))
 _NO_ZONE = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no zone begins at this name"))
 _TOO_MANY = servfail(ErrorCode.OTHER, "too many zone transfers are under way")
-_NOT_READY = not_ready("not every zone is loaded yet")
+_NOT_READY = not_ready("the zone is not loaded")
 
 
 class Transfer:
@@ -147,8 +147,7 @@ class Transfer:
             soa = source.soa(name)
             if soa is not None:
                 return self._begun(query, soa, source)
-        is_ready = all(source.is_ready() for source in sources if isinstance(source, Readiness))
-        return _NO_ZONE if is_ready else _NOT_READY
+        return _NOT_READY if any(name in source.apexes() for source in sources) else _NO_ZONE
 
     def _begun(self, query: Query, soa: RRset, source: Transferable) -> Answer:
         if len(self._under_way) >= MAX_TRANSFERS:

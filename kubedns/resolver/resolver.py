@@ -15,6 +15,7 @@ from kubedns.dns.rrset import CLASS_IN
 from kubedns.dns.trace import NO_TRACE, Trace
 from kubedns.observe.failures import Failures
 from kubedns.observe.metrics import Metrics
+from kubedns.plugins.plugin import Notifiable
 from kubedns.resolver.aliases import completed
 from kubedns.resolver.chain import NOT_SERVED, Chain, Route, Routes
 
@@ -31,6 +32,8 @@ class Resolver:
         self._metrics = metrics
         self._routes = Routes(self.chains)
         self._failures = Failures(_log)
+        plugins = [plugin for chain in self.chains for plugin in chain.plugins]
+        self._notifiable = [plugin for plugin in plugins if isinstance(plugin, Notifiable)]
 
     def route(self, name: Name) -> Route | None:
         """The longest zone that ``name`` is in, and its chain; None: it is not served."""
@@ -46,6 +49,11 @@ class Resolver:
             return answer if answer.follow is None else await completed(query, answer, self._routed)
         except Exception as error:
             return self.failed(question, error)
+
+    def notified(self, zone: Name, client: Client) -> bool:
+        """Hand on that ``zone`` has changed elsewhere; whether there is a plugin that believes the client."""
+        heard = [plugin.notified(zone, client.address) for plugin in self._notifiable]
+        return True in heard
 
     def failed(self, question: Question, error: Exception) -> Answer:
         """SERVFAIL for an error in the program, which is counted; the first of its kind is logged."""

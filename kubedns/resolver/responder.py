@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from cachetools import LRUCache
 
-from kubedns.dns.answer import Answer, refused
+from kubedns.dns.answer import Answer, Rcode, refused
 from kubedns.dns.edns import ErrorCode, ExtendedError, udp_limit
 from kubedns.dns.message import (
     MAX_MESSAGE_OCTETS,
@@ -24,6 +24,7 @@ from kubedns.dns.message import (
     write_response,
     write_responses,
 )
+from kubedns.dns.notify import read_notify, write_acknowledgement
 from kubedns.dns.question import Client, Query, Transport
 from kubedns.dns.rdata import TYPE_NAMES
 from kubedns.dns.reader import Rejected, read_query
@@ -109,12 +110,21 @@ class Responder:
         if query is None:
             return None
         if isinstance(query, Rejected):
-            response = write_rejection(query)
-            labels = Labels(_NO_ZONE, "other", query.rcode.name, "", dnssec_ok=False)
+            acknowledgement = self._acknowledgement(octets, client)
+            response = acknowledgement or write_rejection(query)
+            rcode = Rcode.NOERROR if acknowledgement else query.rcode
+            labels = Labels(_NO_ZONE, "other", rcode.name, "", dnssec_ok=False)
             self._metrics.count(labels, len(octets), len(response), 1)
             self._metrics.took(_NO_ZONE, self._clock() - started)
             return response
         return await self._respond(query, octets, started, several)
+
+    def _acknowledgement(self, octets: bytes, client: Client) -> bytes | None:
+        """The response to a NOTIFY that a plugin believes; None to all else, which is not implemented here."""
+        notify = read_notify(octets)
+        if notify is None or not self._resolver.notified(notify.zone, client):
+            return None
+        return write_acknowledgement(notify)
 
     async def _respond(self, query: Query, octets: bytes, started: float, several: bool) -> bytes | Stream | None:
         route = self._resolver.route(query.question.name)

@@ -89,6 +89,7 @@ class _Builder:
         now = int(time.time())  # noqa: TID251
         self._serial = max(now, before.serial + 1) if before else now
         self._lasting = before.lasting if before else Lasting(Metrics(), AnswerCache(settings.cache_octets))
+        self._before = before.plugins if before else ()
         self._metrics = self._lasting.metrics
         self._cache = self._lasting.cache
         self._known = dict(before.clusters) if before else {}
@@ -149,6 +150,7 @@ class _Builder:
             block=draft.plugins,
             folder=folder,
             serial=self._serial,
+            before=self._before,
         )
         plugin = module.make(options, context)
         above = draft.plugins[-1] if draft.plugins else None

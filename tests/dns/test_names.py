@@ -125,3 +125,9 @@ def test_a_network_is_exactly_its_reverse_zones(network: str, zones: list[str]) 
 def test_no_network_is_refused() -> None:
     with pytest.raises(BadNameError):
         reverse_zones("10.0.0.0/33")
+
+
+def test_names_are_equal_or_different_and_never_both() -> None:
+    name, same, other = parse_name("a.test."), parse_name("A.test."), parse_name("b.test.")
+    assert (name == same, name != same) == (True, False)
+    assert (name == other, name != other) == (False, True)

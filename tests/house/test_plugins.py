@@ -28,6 +28,7 @@ NO_WORDS = {
     "peers",
     "plugin",
     "rewrite_reading",
+    "secondary_copy",
     "rewrite_rules",
     "template_text",
     "template_words",

@@ -30,9 +30,6 @@ class Zones:
         self._zones = zones
         self._ready = ready
 
-    def is_ready(self) -> bool:
-        return self._ready
-
     def apexes(self) -> tuple[Name, ...]:
         return self._zones
 

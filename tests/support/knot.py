@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.process import PATIENCE_SECONDS, free_port
+from tests.support.process import PATIENCE_SECONDS
 
 KNOTD = shutil.which("knotd") or shutil.which("knotd", path="/usr/sbin")
 _SERVER = """
@@ -26,17 +26,16 @@ log:
 
 
 @contextmanager
-def knot(folder: Path, rest: str, port: int = 0) -> Iterator[int]:
-    """knotd with ``rest`` of its configuration for the length of the block; the port that it answers on."""
+def knot(folder: Path, rest: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """knotd with ``rest`` of its configuration on ``port``, for the length of the block."""
     if KNOTD is None:
         pytest.skip("there is no knotd")
     folder.mkdir(exist_ok=True)
-    port = port or free_port()
     (folder / "knot.conf").write_text(_SERVER.format(port=port, folder=folder) + rest)
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([KNOTD, "-c", str(folder / "knot.conf")], stdout=log, stderr=log)
     try:
-        yield port
+        yield process
     finally:
         process.terminate()
         try:
