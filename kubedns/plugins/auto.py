@@ -28,7 +28,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,9 +40,11 @@ from kubedns.dns.answer import Answer, Key
 from kubedns.dns.names import BadNameError, Name, parse_name
 from kubedns.dns.question import Query
 from kubedns.plugins.file import answer_from
+from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.root import folder_of
 from kubedns.zones.files import ZoneFile
+from kubedns.zones.zone import Zone
 
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 _log = logging.getLogger("plugin/auto")
@@ -91,7 +93,7 @@ class Options(PluginOptions):
     )
 
 
-class Auto:
+class Auto(GivenZones):
     """Answers from the zones in ``folder``, by the longest one that a name is in."""
 
     word = "auto"
@@ -116,6 +118,15 @@ class Auto:
         """Follow it no more."""
         if self._looking is not None:
             self._looking.cancel()
+
+    def apexes(self) -> Iterable[Name]:
+        """Where the files' zones begin."""
+        return list(self._files)
+
+    def zone_at(self, apex: Name) -> Zone | None:
+        """The zone that begins there, if its file has ever been read."""
+        found = self._files.get(apex)
+        return None if found is None else found[1].zone
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What a zone says; other names go on."""

@@ -26,7 +26,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -39,9 +39,11 @@ from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.root import folder_of
 from kubedns.zones.files import ZoneFile
+from kubedns.zones.zone import Zone
 
 _UNREAD = servfail(ErrorCode.NOT_READY, "the zone's file cannot be read")
 
@@ -77,7 +79,7 @@ class Options(PluginOptions):
     upstream: bool = ignored("aliases are followed as any other name is asked")
 
 
-class File:
+class File(GivenZones):
     """Answers from ``files``, by the longest zone that a name is in."""
 
     word = "file"
@@ -97,6 +99,15 @@ class File:
         """Follow them no more."""
         for file in self._files.values():
             file.close()
+
+    def apexes(self) -> Iterable[Name]:
+        """Where the files' zones begin."""
+        return list(self._files)
+
+    def zone_at(self, apex: Name) -> Zone | None:
+        """The zone that begins there, if its file has ever been read."""
+        file = self._files.get(apex)
+        return None if file is None else file.zone
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What the zone says; other zones' names go on, and so does a missing one that may."""

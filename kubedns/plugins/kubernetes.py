@@ -54,6 +54,7 @@ from kubedns.dns.question import Query
 from kubedns.dns.rrset import RRset
 from kubedns.plugins.plugin import ClusterSource, Context, Next
 from kubedns.records.cluster_zone import ClusterZone
+from kubedns.records.endpoint_zone import endpoint_zone_records, endpoint_zone_soa
 from kubedns.records.listing import zone_records
 from kubedns.records.options import PodsMode, RecordOptions
 
@@ -199,15 +200,17 @@ class Kubernetes:
         return [zone.name for zone in self.zone.zones]
 
     def soa(self, zone: Name) -> RRset | None:
-        """The SOA of one of its zones, once the cluster has been listed."""
+        """The SOA of one of its zones, or of a Service's endpoints, once the cluster has been listed."""
+        if not self._lister.has_synced:
+            return None
         found = self.zone.begins_at(zone)
-        return found.soa(self.zone.serial) if found is not None and self._lister.has_synced else None
+        return endpoint_zone_soa(self.zone, zone) if found is None else found.soa(self.zone.serial)
 
     def zone_records(self, zone: Name) -> Iterator[RRset]:
-        """Every RRset of one of its zones, as the cluster is now."""
+        """Every RRset of one of these zones, as the cluster is now."""
         cluster = self.zone.frozen()
         found = cluster.begins_at(zone)
-        return iter(()) if found is None else zone_records(cluster, found)
+        return endpoint_zone_records(cluster, zone) if found is None else zone_records(cluster, found)
 
     def is_ready(self) -> bool:
         """Whether the cluster has been listed."""

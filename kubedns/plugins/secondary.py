@@ -24,7 +24,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -36,11 +36,12 @@ from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
-from kubedns.dns.rrset import RRset
+from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.peers import Peer
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.secondary_copy import Copy
 from kubedns.upstream.exchange import UpstreamAddress
+from kubedns.zones.zone import Zone
 
 _ABSENT = servfail(ErrorCode.NOT_READY, "the zone has not been transferred yet")
 _EXPIRED = servfail(ErrorCode.INVALID_DATA, "the zone has expired: no primary could be asked for too long")
@@ -73,7 +74,7 @@ class Options(PluginOptions):
     )
 
 
-class Secondary:
+class Secondary(GivenZones):
     """Answers from ``copies``, by the longest zone that a name is in."""
 
     word = "secondary"
@@ -101,15 +102,10 @@ class Secondary:
         """Its zones, with or without a copy of them."""
         return [copy.origin for copy in self.copies]
 
-    def soa(self, zone: Name) -> RRset | None:
-        """The SOA of one of its zones, while it may be given."""
-        copy = self._copy(zone)
-        return None if copy is None or copy.zone is None or copy.is_expired else copy.zone.soa
-
-    def zone_records(self, zone: Name) -> Iterator[RRset]:
-        """Every RRset of one of its zones; another copy changes nothing of it."""
-        copy = self._copy(zone)
-        return iter(()) if copy is None or copy.zone is None else copy.zone.records()
+    def zone_at(self, apex: Name) -> Zone | None:
+        """The copy of one of its zones, while it may be given."""
+        copy = self._copy(apex)
+        return None if copy is None or copy.is_expired else copy.zone
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What the zone says; other zones' names go on, and so does a missing one that may."""

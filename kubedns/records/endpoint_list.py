@@ -9,7 +9,7 @@ from kubedns.dns.rdata import RecordType
 from kubedns.dns.rrset import RRset
 from kubedns.records.endpoint import Member, all_endpoints, fact_rdatas, members_of
 from kubedns.records.lookup import EXISTS, Found, Lookup
-from kubedns.records.owner import ListedPort, ListedProtocol, ListedService
+from kubedns.records.owner import PROTOCOL_LABELS, ListedPort, ListedProtocol, ListedService
 from kubedns.records.rdatas import Listener, srv_rdatas, target_rrsets
 from kubedns.records.zone import child_of
 
@@ -18,12 +18,12 @@ _MAX_PORT = 65535
 
 def find_listed_service(lookup: Lookup, owner: ListedService) -> Found | None:
     """No data, where the Service exists and is no alias."""
-    return EXISTS if _listed_service(lookup, owner.namespace, owner.service) else None
+    return EXISTS if listed_service(lookup, owner.namespace, owner.service) else None
 
 
 def find_listed_protocol(lookup: Lookup, owner: ListedProtocol) -> Found | None:
     """No data, where the Service has a port of that protocol; a headless one is reached at any."""
-    service = _listed_service(lookup, owner.namespace, owner.service)
+    service = listed_service(lookup, owner.namespace, owner.service)
     if service is None:
         return None
     has_port = any(port.protocol == owner.protocol for port in service.ports)
@@ -35,7 +35,7 @@ def find_listed_port(lookup: Lookup, owner: ListedPort) -> Found | None:
 
     The port goes by the name of the Service's port or its number. A headless Service has any further number too.
     """
-    service = _listed_service(lookup, owner.namespace, owner.service)
+    service = listed_service(lookup, owner.namespace, owner.service)
     if service is None:
         return None
     port = service_port(service, owner.protocol, owner.port)
@@ -49,6 +49,13 @@ def find_listed_port(lookup: Lookup, owner: ListedPort) -> Found | None:
     targets = {each.target.key[0].decode() for each in listeners}
     facts = fact_rrsets(lookup, service, [member for member in members if member.label in targets])
     return Found(srv_rdatas(listeners), target_rrsets(listeners, lookup.options.ttl) + facts)
+
+
+def port_labels(service: Service) -> Iterator[tuple[str, str]]:
+    """The labels of each declared port, by its name and by its number: ``_http``, ``_tcp``."""
+    for declared in service.ports:
+        for word in filter(None, (declared.name, str(declared.number))):
+            yield f"_{word}", PROTOCOL_LABELS[declared.protocol]
 
 
 def service_port(service: Service, protocol: str, word: str) -> ServicePort | None:
@@ -71,7 +78,8 @@ def fact_rrsets(lookup: Lookup, service: Service, members: Iterable[Member]) -> 
     ])  # fmt: skip
 
 
-def _listed_service(lookup: Lookup, namespace: str, name: str) -> Service | None:
+def listed_service(lookup: Lookup, namespace: str, name: str) -> Service | None:
+    """The Service, if its endpoints are listed: where names for the mesh are served, and it is no alias."""
     if not lookup.options.mesh:
         return None
     service = lookup.service(namespace, name)

@@ -16,14 +16,14 @@ from kubedns.dns.rrset import RRset
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.dashed import dashed
 from kubedns.records.endpoint import Member, members_found, members_of, published
-from kubedns.records.owner import PROTOCOLS, RESERVED, Tree
+from kubedns.records.endpoint_list import port_labels
+from kubedns.records.owner import PROTOCOL_LABELS, RESERVED, Tree
 from kubedns.records.service import service_listeners
 from kubedns.records.zone import Zone
 
 _ADDRESSES = (RecordType.A, RecordType.AAAA)
 _PORT = (*_ADDRESSES, RecordType.SRV)
 _ENDPOINT = (*_PORT, RecordType.TXT)
-_LABELS = {protocol: label for label, protocol in PROTOCOLS.items()}
 
 Names = Iterator[tuple[Name, tuple[int, ...]]]
 """Names, each with the types that it may have."""
@@ -74,13 +74,11 @@ def _reverse_names(cluster: ClusterZone, zone: Zone) -> Names:
 def _port_names(cluster: ClusterZone, zone: Zone, service: Service) -> Names:
     listeners = service_listeners(cluster.lookup(zone, RecordType.SRV), service)
     for port, protocol in dict.fromkeys([(each.port, each.protocol) for each in listeners]):
-        if port and protocol in _LABELS:
-            yield zone.service_child(service.namespace, service.name, f"_{port}", _LABELS[protocol]), _PORT
+        if port and protocol in PROTOCOL_LABELS:
+            yield zone.service_child(service.namespace, service.name, f"_{port}", PROTOCOL_LABELS[protocol]), _PORT
     if cluster.options.mesh:
-        for declared in service.ports:
-            for word in filter(None, (declared.name, str(declared.number))):
-                labels = (f"_{word}", _LABELS[declared.protocol], service.name, service.namespace)
-                yield zone.child(*labels, Tree.ENDPOINTS.value), (RecordType.SRV,)
+        for labels in port_labels(service):
+            yield zone.child(*labels, service.name, service.namespace, Tree.ENDPOINTS.value), (RecordType.SRV,)
 
 
 def _pod_names(cluster: ClusterZone, zone: Zone) -> Names:

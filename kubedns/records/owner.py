@@ -14,6 +14,7 @@ from kubedns.dns.names import Labels, reverse_prefix
 
 PROTOCOLS = {"_tcp": "TCP", "_udp": "UDP", "_sctp": "SCTP"}
 """Protocol labels and what the API calls them."""
+PROTOCOL_LABELS = {protocol: label for label, protocol in PROTOCOLS.items()}
 
 
 class Tree(Enum):

@@ -249,3 +249,43 @@ def test_a_secondary_of_another_kind_follows_every_change(tmp_path: Path) -> Non
         for low in (1, 2):
             (tmp_path / "m" / "new.yaml").write_text(MANY.format(number=low, high=0, low=low))
             until_answered(other, f"web-{low}.shop.svc.cluster.local.", f"10.97.0.{low}")
+
+
+STATIC = """
+{zone}:{port} {{
+    bind 127.0.0.1
+    transfer {{
+        to 127.0.0.1
+    }}
+    file {folder}/a.test.zone a.test
+    auto b.test {{
+        directory {folder} db\\.(.*) {{1}}
+    }}
+}}
+cluster.local:{port} {{
+    bind 127.0.0.1
+    transfer {{
+        to *
+    }}
+    kubernetes {{
+        manifests {manifests}
+        mesh kube-system/proxies
+    }}
+}}
+"""
+MASTER_FILE = '@ 60 IN SOA ns host 1 2 3 4 5\n@ 60 IN NS ns\nns 60 IN A 192.0.2.1\n*.w 60 IN TXT "x"\n'
+
+
+def test_zones_of_files_and_of_endpoints_are_given(tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "a.test.zone").write_text(MASTER_FILE)
+    (tmp_path / "db.b.test").write_text(MASTER_FILE)
+    (tmp_path / "Corefile").write_text(STATIC.format(zone="test", port=port, folder=tmp_path, manifests=CLUSTER))
+    with running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log") as server:
+        for zone in ("a.test", "b.test"):
+            expected = dump(dns.zone.from_text(MASTER_FILE, zone, relativize=False))
+            assert sorted(set(lines_of(transfer(server, zone)))) == sorted(expected)
+        lines = lines_of(transfer(server, "web.shop.endpoints.cluster.local"))
+        (answer,) = server.ask("_http._tcp.web.shop.endpoints.cluster.local", "SRV", tcp=True).answer
+        assert set(answer.to_text().splitlines()) <= set(lines)
+        assert lines[0] == lines[-1]

@@ -22,6 +22,7 @@ NO_WORDS = {
     "cache_reading",
     "forward_reading",
     "kept_answers",
+    "given_zones",
     "networks",
     "order",
     "pages",
