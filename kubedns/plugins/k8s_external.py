@@ -29,7 +29,7 @@ Example::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -41,9 +41,11 @@ from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.dns.rrset import RRset
 from kubedns.plugins.kubernetes import Kubernetes
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.records.external import ExternalOptions, ExternalZones
+from kubedns.records.external_listing import external_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,23 @@ class K8sExternal:
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             return (await next_plugin(query)).also_on(answer.depends_on)
         return msgspec.structs.replace(answer, plugin=self.word)
+
+    def apexes(self) -> Iterable[Name]:
+        """Its zones."""
+        return self._options.zones
+
+    def soa(self, zone: Name) -> RRset | None:
+        """The SOA of one of its zones, once the cluster has been listed."""
+        zones = self._zones()
+        found = None if zones is None or not zones.lister.has_synced else zones.begins_at(zone)
+        return None if zones is None or found is None else found.soa(zones.serial)
+
+    def zone_records(self, zone: Name) -> Iterator[RRset]:
+        """Every RRset of one of its zones, as the cluster is now."""
+        zones = self._zones()
+        frozen = None if zones is None else zones.frozen()
+        found = None if frozen is None else frozen.begins_at(zone)
+        return iter(()) if frozen is None or found is None else external_records(frozen, found)
 
     def _zones(self) -> ExternalZones | None:
         """The zones over the objects of the block's cluster, made when they are first asked for."""

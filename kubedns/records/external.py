@@ -51,10 +51,22 @@ class ExternalZones:
     def __init__(self, options: ExternalOptions, limits: RecordOptions, lister: Lister, serial: int = 0) -> None:
         self._options = options
         self._limits = msgspec.structs.replace(limits, zones=options.zones, ttl=options.ttl, mesh=False)
-        self._lister = lister
+        self.lister = lister
         self._first_serial = serial
         zones = [_ExternalZone(name, options) for name in options.zones]
-        self._zones = tuple(sorted(zones, key=lambda zone: -len(zone.key)))
+        self.zones = tuple(sorted(zones, key=lambda zone: -len(zone.key)))
+
+    def frozen(self) -> ExternalZones:
+        """The same zones as they are now, whatever changes later."""
+        return ExternalZones(self._options, self._limits, self.lister.frozen(), self._first_serial)
+
+    def begins_at(self, apex: Name) -> Zone | None:
+        """The zone whose apex that is."""
+        return next((zone for zone in self.zones if zone.name == apex), None)
+
+    def lookup(self, zone: Zone, rtype: int) -> Lookup:
+        """What reads the objects for one question of ``rtype`` in ``zone``."""
+        return Lookup(self.lister, self._limits, zone, zone, rtype)
 
     def holds(self, name: Name) -> bool:
         """Whether ``name`` is in one of the zones."""
@@ -65,29 +77,31 @@ class ExternalZones:
         zone = self._zone_of(question.name)
         if zone is None:
             return refused()
-        if not self._lister.has_synced:
+        if not self.lister.has_synced:
             return not_ready("the cluster's objects have not been listed yet")
-        lookup = Lookup(self._lister, self._limits, zone, zone, question.type)
+        lookup = self.lookup(zone, question.type)
         found = self._find(lookup, zone, zone.labels_of(question.name))
         if trace.active:
             trace.step("k8s_external", f"{'something' if found else 'nothing'} is at that name of {zone.name}")
         return self._answer(lookup, question, found)
 
     def _zone_of(self, name: Name) -> _ExternalZone | None:
-        return next((zone for zone in self._zones if zone.holds(name)), None)
+        return next((zone for zone in self.zones if zone.holds(name)), None)
 
-    def _serial(self) -> int:
-        return (self._first_serial + self._lister.version) & 0xFFFFFFFF
+    @property
+    def serial(self) -> int:
+        """The serial of every zone just now; it counts round (RFC 1982)."""
+        return (self._first_serial + self.lister.version) & 0xFFFFFFFF
 
     def _answer(self, lookup: Lookup, question: Question, found: Found | None) -> Answer:
         keys = frozenset(lookup.keys)
         if found is None:
-            return nxdomain(lookup.zone.soa(self._serial()), keys)
+            return nxdomain(lookup.zone.soa(self.serial), keys)
         if found.alias is not None:
             return cname(question.name, found.alias, self._options.ttl, keys)
         rdatas = found.rdatas or ((ANY_REFUSED,) if question.type == RecordType.ANY else ())
         if not rdatas:
-            return nodata(lookup.zone.soa(self._serial()), keys)
+            return nodata(lookup.zone.soa(self.serial), keys)
         answer = data((RRset(question.name, self._options.ttl, rdatas),), keys, found.additional)
         if question.type == RecordType.SOA:  # its serial changes with everything, so it is not kept
             return msgspec.structs.replace(answer, lifetime_seconds=0)
@@ -121,7 +135,7 @@ class ExternalZones:
 
     def _apex(self, lookup: Lookup, zone: Zone) -> Found:
         if lookup.type == RecordType.SOA:
-            return Found(zone.soa(self._serial()).rdatas)
+            return Found(zone.soa(self.serial).rdatas)
         return Found((NS(zone.name_server),)) if lookup.type == RecordType.NS else EXISTS
 
     def _service(self, lookup: Lookup, namespace: str, name: str) -> Found | None:
