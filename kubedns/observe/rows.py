@@ -107,6 +107,9 @@ PROXY_HITS = Metric(
 PROXY_MISSES = Metric(
     "coredns_proxy_conn_cache_misses_total", (*_PROXY, "proto"), "Questions that needed a new connection."
 )
+SECONDARY_FAILURES = Metric(
+    "kubedns_secondary_failures_total", ("zone",), "Times that no primary could say what a zone is."
+)
 RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configurations that could not be taken over.")
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
 METRICS = (
@@ -114,7 +117,7 @@ METRICS = (
     HEALTH_DURATION, HEALTH_FAILURES, LOG_DROPPED, PYTHON_TASKS, PYTHON_THREADS,
     CACHE_ENTRIES, CACHE_HITS, CACHE_MISSES, CACHE_REQUESTS, CACHE_PREFETCHES, CACHE_DROPS, CACHE_STALE,
     CACHE_EVICTIONS, CERTIFICATE_FAILURES, LOCALHOST_REQUESTS, HOSTS_ENTRIES, HOSTS_RELOAD, RELOAD_FAILED,
-    RELOAD_VERSION,
+    RELOAD_VERSION, SECONDARY_FAILURES,
     FORWARD_REQUESTS, FORWARD_RESPONSES, FORWARD_DURATION, FORWARD_PROBE_FAILURES, FORWARD_BROKEN, FORWARD_REJECTS,
     PROXY_DURATION, PROXY_PROBE_FAILURES, PROXY_HITS, PROXY_MISSES,
     SOURCE_AGE, TRANSPORT_ERRORS, TRANSPORT_LIMITS, TEMPLATE_MATCHES, TEMPLATE_FAILURES,

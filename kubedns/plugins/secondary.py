@@ -36,6 +36,7 @@ from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.observe.rows import SECONDARY_FAILURES
 from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.peers import Peer
 from kubedns.plugins.plugin import Context, Next, Plugin
@@ -136,7 +137,9 @@ def make(options: Options, context: Context) -> Secondary:
         if isinstance(plugin, Secondary)
         for copy in plugin.copies
     }
-    copies = [Copy(zone, primaries, context.changed) for zone in zones]
+    copies = [
+        Copy(zone, primaries, context.changed, context.metrics.cell(SECONDARY_FAILURES, str(zone))) for zone in zones
+    ]
     for copy in copies:
         before = known.get((copy.origin, copy.primaries))
         if before is not None:

@@ -14,6 +14,7 @@ from kubedns.dns.names import Name
 from kubedns.dns.rdata import SOA
 from kubedns.dns.rrset import RRset
 from kubedns.observe.failures import Failures
+from kubedns.observe.metrics import Cell
 from kubedns.plugins.peers import packed
 from kubedns.upstream.exchange import UpstreamAddress, UpstreamError
 from kubedns.upstream.inbound import fetch
@@ -33,11 +34,16 @@ class Copy:
     """The zone ``origin`` as the first of ``primaries`` has it that has it newer than the others before.
 
     ``zone``: the last good one; None: there was none yet. ``is_expired``: it may be given to nobody any more.
-    ``key``: what answers from it depend on; ``changed`` is told of it when they would be others.
+    ``key``: what answers from it depend on; ``changed`` is told of it when they would be others. ``failures`` counts
+    the looks at which no primary said what it has.
     """
 
     def __init__(
-        self, origin: Name, primaries: Sequence[UpstreamAddress], changed: Callable[[Iterable[Key]], None]
+        self,
+        origin: Name,
+        primaries: Sequence[UpstreamAddress],
+        changed: Callable[[Iterable[Key]], None],
+        failures: Cell,
     ) -> None:
         self.origin = origin
         self.primaries = tuple(primaries)
@@ -48,7 +54,8 @@ class Copy:
         self._addresses = frozenset(map(packed, primaries))
         self._expires = 0.0
         self._fault = ""
-        self._failures = Failures(_log)
+        self._errors = Failures(_log)
+        self._failures = failures
         self._asked = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
@@ -87,7 +94,7 @@ class Copy:
             try:
                 is_current = await self._look()
             except Exception as error:
-                self._failures.tell(error, f"taking zone {self.origin}")
+                self._errors.tell(error, f"taking zone {self.origin}")
                 is_current = False
             soa = None if self.zone is None else _soa(self.zone)
             if soa is None:
@@ -116,6 +123,7 @@ class Copy:
                 if rrsets is not None:
                     break
         is_current = len(faults) < len(self.primaries)
+        self._failures.add(not is_current)
         self._tell("" if is_current else "; ".join(faults))
         return is_current
 

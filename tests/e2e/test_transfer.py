@@ -273,7 +273,13 @@ cluster.local:{port} {{
     }}
 }}
 """
-MASTER_FILE = '@ 60 IN SOA ns host 1 2 3 4 5\n@ 60 IN NS ns\nns 60 IN A 192.0.2.1\n*.w 60 IN TXT "x"\n'
+MASTER_FILE = """
+@ 60 IN SOA ns host 1 2 3 4 5
+@ 60 IN NS ns
+@ 60 IN NS ns2.b.test.
+ns 60 IN A 192.0.2.1
+*.w 60 IN TXT "x"
+"""
 
 
 def test_zones_of_files_and_of_endpoints_are_given(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from kubedns.dns.answer import Answer, Key, Rcode
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import parse_name
+from kubedns.observe.metrics import Cell
 from kubedns.plugins import secondary_copy
 from kubedns.plugins.plugin import Notifiable, Transferable
 from kubedns.plugins.secondary import Secondary
@@ -45,7 +46,8 @@ def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 class Scene:
     def __init__(self, primaries: Sequence[UpstreamAddress], fallthrough: bool = False) -> None:
         self.changes: list[Key] = []
-        self.copy = Copy(ORIGIN, primaries, self.changes.extend)
+        self.failures = Cell()
+        self.copy = Copy(ORIGIN, primaries, self.changes.extend, self.failures)
         self.plugin = Secondary([self.copy], (ORIGIN,) if fallthrough else ())
 
     def ask(self, name: str = "web.a.test.", rdtype: str = "A") -> Answer:
@@ -147,6 +149,7 @@ def test_what_is_no_zone_leaves_the_last_good_one_and_is_told_once(caplog: pytes
             become(primary, Primary(line, [line, "web.a.test. 60 IN A 192.0.2.2", ALIAS, line]))
             await until(lambda: primary.asked.count("AXFR") > 5)
             assert scene.web() == "192.0.2.1"
+            assert scene.failures.value > 1
             become(primary, primary_of(3))
             await scene.until_web_is("192.0.2.3")
             await until(lambda: "can be had again" in caplog.messages[-1])
