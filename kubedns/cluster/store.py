@@ -14,6 +14,7 @@ The contract, on which the answer cache rests:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from weakref import ref
 
 from kubedns.cluster.changes import address_keys
 from kubedns.cluster.frozen import Frozen
@@ -44,6 +45,7 @@ class Store(Tables):
         self._missing = set(required)
         self._listeners: list[Listener] = []
         self._version = 0
+        self._frozen: ref[Frozen] | None = None
 
     @property
     def has_synced(self) -> bool:
@@ -56,8 +58,12 @@ class Store(Tables):
         return self._version
 
     def frozen(self) -> Frozen:
-        """The same as it is now, whatever changes later."""
-        return Frozen(self, has_synced=self.has_synced, version=self.version)
+        """The same as it is now, whatever changes later; shared by all who want it until the next change."""
+        frozen = None if self._frozen is None else self._frozen()
+        if frozen is None or frozen.version != self._version:
+            frozen = Frozen(self, has_synced=self.has_synced, version=self._version)
+            self._frozen = ref(frozen)
+        return frozen
 
     def subscribe(self, listener: Listener) -> None:
         """Tell ``listener`` of every change from now on."""

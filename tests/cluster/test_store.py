@@ -4,6 +4,7 @@ import random
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from weakref import ref
 
 import pytest
 from msgspec.structs import replace
@@ -187,6 +188,19 @@ def test_the_store_reads_like_its_objects_and_tells_every_difference(seed: int) 
         assert {key for key in after if after[key] != before[key]} <= told
         before = after
         told.clear()
+
+
+def test_those_who_want_the_same_moment_share_it() -> None:
+    store = store_of([pod("a/web", "10.1.0.1")])
+    first = store.frozen()
+    assert store.frozen() is first
+    assert first.frozen() is first
+    store.upsert(pod("a/web", "10.1.0.2"))
+    assert store.frozen() is not first
+    assert [each.addresses for each in first.pods()] == [(packed("10.1.0.1"),)]
+    gone = ref(first)
+    del first
+    assert gone() is None
 
 
 def _write(source: random.Random, store: Store, objects: dict[ObjectKey, Object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ import dns.query
 import dns.rcode
 import dns.zone
 
-from tests.e2e.test_transfer import dump, lines_of, transfer, until_answered
+from tests.e2e.test_transfer import CLUSTER, MANY, dump, lines_of, transfer, until_answered
 from tests.support.knot import knot
 from tests.support.process import PATIENCE_SECONDS, Running, free_port, running
 
@@ -104,3 +105,54 @@ def until_taken_over(server: Running) -> None:
     while "the changed configuration is in force" not in server.log.read_text():
         assert time.monotonic() < deadline, "the configuration was never taken over"
         time.sleep(0.05)
+
+
+CLUSTER_PRIMARY = """
+cluster.local:{port} in-addr.arpa:{port} {{
+    bind 127.0.0.1
+    transfer {{
+        to 127.0.0.1:{secondary}
+    }}
+    kubernetes {{
+        manifests {manifests}
+        pods verified
+    }}
+}}
+"""
+CLUSTER_SECONDARY = """
+cluster.local:{port} in-addr.arpa:{port} {{
+    bind 127.0.0.1
+    transfer {{
+        to *
+    }}
+    secondary {{
+        transfer from 127.0.0.1:{primary}
+    }}
+}}
+"""
+
+
+def test_a_cluster_is_answered_for_by_a_secondary(tmp_path: Path) -> None:
+    first, second = free_port(), free_port()
+    (tmp_path / "m").mkdir()
+    shutil.copy(CLUSTER, tmp_path / "m" / "cluster.yaml")
+    (tmp_path / "1").write_text(CLUSTER_PRIMARY.format(port=first, secondary=second, manifests=tmp_path / "m"))
+    (tmp_path / "2").write_text(CLUSTER_SECONDARY.format(port=second, primary=first))
+    with (
+        running(["-conf", str(tmp_path / "1")], first, tmp_path / "log-1") as primary,
+        running(["-conf", str(tmp_path / "2")], second, tmp_path / "log-2") as secondary,
+    ):
+        until_answered(secondary, "web.shop.svc.cluster.local.")
+        for zone in ("cluster.local", "in-addr.arpa"):
+            until_same(primary, secondary, zone)
+        (tmp_path / "m" / "new.yaml").write_text(MANY.format(number=1, high=0, low=1))
+        until_answered(secondary, "web-1.shop.svc.cluster.local.", "10.97.0.1")
+        until_same(primary, secondary, "cluster.local")
+
+
+def until_same(primary: Running, secondary: Running, zone: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while primary.ask(zone, "SOA").answer != secondary.ask(zone, "SOA").answer:
+        assert time.monotonic() < deadline, "the secondary never got the zone"
+        time.sleep(0.05)
+    assert sorted(lines_of(transfer(primary, zone))) == sorted(lines_of(transfer(secondary, zone)))

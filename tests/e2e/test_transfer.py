@@ -262,12 +262,13 @@ STATIC = """
         directory {folder} db\\.(.*) {{1}}
     }}
 }}
-cluster.local:{port} {{
+cluster.local:{port} corp.example:{port} {{
     bind 127.0.0.1
     transfer {{
         to *
     }}
-    kubernetes {{
+    k8s_external corp.example
+    kubernetes cluster.local {{
         manifests {manifests}
         mesh kube-system/proxies
     }}
@@ -295,3 +296,6 @@ def test_zones_of_files_and_of_endpoints_are_given(tmp_path: Path) -> None:
         (answer,) = server.ask("_http._tcp.web.shop.endpoints.cluster.local", "SRV", tcp=True).answer
         assert set(answer.to_text().splitlines()) <= set(lines)
         assert lines[0] == lines[-1]
+        lines = lines_of(transfer(server, "corp.example"))
+        assert lines[0] == lines[-1]
+        assert lines[1] == "corp.example. 5 IN NS ns1.dns.corp.example."
