@@ -22,12 +22,12 @@ Syntax::
     }
 
 TO is an address, an address with a port, ``tls://ADDRESS``, ``tls://ADDRESS%NAME:PORT`` with the name that its
-certificate must have, or a file in the form of resolv.conf, read once; at most 15 upstreams. Each query has a port and
-an ID of its own; a reply that is not to it is waited past. TCP and TLS connections are kept for ``expire`` (10 s) after
-their last use, and several questions share one. SERVFAIL, REFUSED or silence of one upstream sends the query to the
-next, within 3.8 s in all; so do the codes of ``failover``; NXDOMAIN is an answer otherwise. ``next`` and
-``next_on_nodata`` send the query to the server block's next ``forward``. More than ``max_concurrent`` (4096)
-questions under way are REFUSED.
+certificate must have, or a file in the form of resolv.conf, read again when it changes; at most 15 upstreams. Each
+query has a port and an ID of its own; a reply that is not to it is waited past. TCP and TLS connections are kept for
+``expire`` (10 s) after their last use, and several questions share one. SERVFAIL, REFUSED or silence of one upstream
+sends the query to the next, within 3.8 s in all; so do the codes of ``failover``; NXDOMAIN is an answer otherwise.
+``next`` and ``next_on_nodata`` send the query to the server block's next ``forward``. More than ``max_concurrent``
+(4096) questions under way are REFUSED.
 
 Example::
 
@@ -62,6 +62,7 @@ from kubedns.dns.names import Name
 from kubedns.dns.question import Query, Transport
 from kubedns.errors import ConfigurationError
 from kubedns.observe.rows import FORWARD_BROKEN, FORWARD_REJECTS
+from kubedns.plugins.forward_files import UpstreamFiles
 from kubedns.plugins.forward_reading import Probing, ProbingWords, RcodeWord, Route, RouteWords, TlsWords
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.upstream.counters import ForwardCounters
@@ -113,19 +114,41 @@ class Options(PluginOptions):
 
 
 class Forward:
-    """Sends what is at or below ``zone`` and not excepted to the forwarder. ``block``: the server block's plugins."""
+    """Sends what is at or below ``zone`` and not excepted to the forwarder.
+
+    ``new`` makes the upstream at an address that a file names later. ``block``: the server block's plugins.
+    """
 
     word = "forward"
 
     def __init__(
-        self, options: Options, forwarder: Forwarder, rejected: Callable[[], None], block: Sequence[Plugin]
+        self,
+        options: Options,
+        forwarder: Forwarder,
+        new: Callable[[UpstreamAddress], Upstream],
+        rejected: Callable[[], None],
+        block: Sequence[Plugin],
     ) -> None:
         self.zone = options.route.zone
-        self.upstreams = forwarder.upstreams
         self._options = options
+        self._new = new
+        self._files = UpstreamFiles(options.route, self._take)
         self._forwarder = forwarder
         self._rejected = rejected
         self._block = block
+
+    @property
+    def upstreams(self) -> Sequence[Upstream]:
+        """Those that are asked now."""
+        return self._forwarder.upstreams
+
+    def start(self, plugins: Sequence[Plugin]) -> None:
+        """Follow the files that name upstreams."""
+        self._files.start()
+
+    def look_at_files(self) -> None:
+        """Ask what they name now."""
+        self._files.look()
 
     def takes(self, name: Name) -> bool:
         """Whether ``name`` is asked of these upstreams."""
@@ -141,7 +164,7 @@ class Forward:
             self._rejected()
             return _BUSY
         if query.trace.active:
-            query.trace.step(self.word, f"asks {', '.join(map(str, options.route.upstreams))}")
+            query.trace.step(self.word, f"asks {', '.join(str(each.address) for each in self.upstreams)}")
         over_tcp = query.client.transport is Transport.TCP and not options.prefer_udp
         answer = await self._forwarder.answer(query, over_tcp)
         if self._is_for_the_next(answer) and self._has_next(name):
@@ -150,7 +173,17 @@ class Forward:
 
     def close(self) -> None:
         """Probe the upstreams no more, and end the kept connections."""
+        self._files.close()
         for upstream in self.upstreams:
+            upstream.close()
+
+    def _take(self, addresses: Sequence[UpstreamAddress]) -> None:
+        """Ask those at ``addresses`` from now on; what is known of the ones that stay is kept."""
+        before = {upstream.address: upstream for upstream in self.upstreams}
+        self._forwarder.upstreams = [
+            before.pop(address) if address in before else self._new(address) for address in addresses
+        ]
+        for upstream in before.values():
             upstream.close()
 
     def _is_for_the_next(self, answer: Answer) -> bool:
@@ -180,34 +213,45 @@ def make(options: Options, context: Context) -> Forward:
         options.force_tcp,
         PoolLimits(connections=options.max_idle_conns or MAX_CONNECTIONS, idle_seconds=options.expire),
     )
-    addresses = _named(options)
-    if any(address.over_tls for address in addresses):
+    route = _with_names(options)
+    if any(address.over_tls for address in route.upstreams):
         manner = replace(manner, tls=_tls(options, context.folder))
-    upstreams = [Upstream(address, manner, options.route.place, _counters(address, context)) for address in addresses]
+
+    def new(address: UpstreamAddress) -> Upstream:
+        return Upstream(address, manner, route.place, _counters(address, context))
+
     forwarder = Forwarder(
-        upstreams,
+        [new(address) for address in route.upstreams],
         Order(options.policy, random.random),
         Attempts(frozenset(options.failover), options.max_connect_attempts, options.failfast),
         all_down=context.metrics.cell(FORWARD_BROKEN).add,
     )
-    return Forward(options, forwarder, context.metrics.cell(FORWARD_REJECTS).add, context.block)
+    return Forward(
+        replace(options, route=route), forwarder, new, context.metrics.cell(FORWARD_REJECTS).add, context.block
+    )
 
 
 def _counters(address: UpstreamAddress, context: Context) -> ForwardCounters:
     return ForwardCounters(context.metrics, str(address), "tcp-tls" if address.over_tls else "tcp")
 
 
-def _named(options: Options) -> Sequence[UpstreamAddress]:
-    """The upstreams, each over TLS with the name that its certificate must have."""
-    upstreams = options.route.upstreams
+def _with_names(options: Options) -> Route:
+    """The route, its upstreams over TLS each with the name that its certificate must have."""
+    route = options.route
     if not options.tls_servername:
-        return upstreams
-    if any(address.server_name for address in upstreams):
+        return route
+    if any(address.server_name for address in route.upstreams):
         raise ConfigurationError(
             "forward: tls_servername, and a name of its own after %",
             remedy=f"keep one of them at {options.route.place}",
         )
-    return [replace(each, server_name=options.tls_servername) if each.over_tls else each for each in upstreams]
+    places = (
+        replace(each, server_name=options.tls_servername)
+        if isinstance(each, UpstreamAddress) and each.over_tls
+        else each
+        for each in route.places
+    )
+    return replace(route, places=tuple(places))
 
 
 def _tls(options: Options, folder: Path) -> ssl.SSLContext:

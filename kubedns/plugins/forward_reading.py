@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from kubedns.corefile.blocks import Directive, Word
@@ -22,15 +23,26 @@ from kubedns.upstream.tls import TlsFiles
 MAX_UPSTREAMS = 15
 _REMEDY = "write it like 192.0.2.1, 192.0.2.1:53, [2001:db8::1]:53 or tls://192.0.2.1"
 _PORT, _TLS_PORT = "53", "853"
+_Places = tuple[UpstreamAddress | Path, ...]
+_Named = Mapping[Path, tuple[UpstreamAddress, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Names at or below ``zone`` are asked of ``upstreams``; ``location``: the line that says so."""
+    """Names at or below ``zone`` are asked at ``places``: addresses, and files that name some.
+
+    ``named``: those that each file named when it was read. ``location``: the line that says so.
+    """
 
     zone: Name
-    upstreams: tuple[UpstreamAddress, ...]
+    places: _Places
+    named: _Named
     location: Location | None = None
+
+    @property
+    def upstreams(self) -> tuple[UpstreamAddress, ...]:
+        """All that are asked, each once."""
+        return upstreams_of(self.places, self.named)
 
     @property
     def place(self) -> str:
@@ -46,14 +58,28 @@ class RouteWords(Shape[Route]):
     def read(self, line: Directive) -> Route:
         """The zone and its upstreams, those of files among them."""
         words = self.words(line, 2)
-        upstreams = tuple(dict.fromkeys(address for word in words[1:] for address in _upstreams(word)))
-        if len(upstreams) > MAX_UPSTREAMS:
-            raise line.word.fault(f"{len(upstreams)} upstreams", f"at most {MAX_UPSTREAMS} are asked")
+        places = tuple(_place(word) for word in words[1:])
+        named = {
+            place: _named(word, place) for word, place in zip(words[1:], places, strict=True) if isinstance(place, Path)
+        }
+        count = len(_all(places, named))
+        if count > MAX_UPSTREAMS:
+            raise line.word.fault(f"{count} upstreams", f"at most {MAX_UPSTREAMS} are asked")
         zone = read_label(words[0])[0].zone
-        return Route(zone, upstreams, line.word.location)
+        return Route(zone, places, named, line.word.location)
 
 
-def _upstreams(word: Word) -> Sequence[UpstreamAddress]:
+def upstreams_of(places: _Places, named: _Named) -> tuple[UpstreamAddress, ...]:
+    """The addresses among ``places``, and those that files have ``named``, in order, each once; 15 at most."""
+    return _all(places, named)[:MAX_UPSTREAMS]
+
+
+def _all(places: _Places, named: _Named) -> tuple[UpstreamAddress, ...]:
+    found = (named[place] if isinstance(place, Path) else (place,) for place in places)
+    return tuple(dict.fromkeys(chain.from_iterable(found)))
+
+
+def _place(word: Word) -> UpstreamAddress | Path:
     scheme, separator, rest = word.text.partition("://")
     text = rest if separator else word.text
     if separator and scheme not in ("dns", "tls"):
@@ -61,15 +87,22 @@ def _upstreams(word: Word) -> Sequence[UpstreamAddress]:
     over_tls = scheme == "tls" and bool(separator)
     path = Path(text)
     if not separator and path.is_file():
-        found = name_servers(path.read_text(errors="replace"))
-        if not found:
-            raise unfit(word, "a file without nameserver lines")
-        return found
+        return path
     host, name, port = split_address(text, over_tls)
     try:
-        return (UpstreamAddress(str(ipaddress.ip_address(host)), int(port), over_tls, name),)
+        return UpstreamAddress(str(ipaddress.ip_address(host)), int(port), over_tls, name)
     except ValueError as error:
         raise unfit(word, "no address and no file", _REMEDY) from error
+
+
+def _named(word: Word, path: Path) -> tuple[UpstreamAddress, ...]:
+    try:
+        found = name_servers(path.read_text(errors="replace"))
+    except OSError as error:
+        raise unfit(word, f"a file that cannot be read: {error.strerror}") from error
+    if not found:
+        raise unfit(word, "a file without nameserver lines")
+    return found
 
 
 def split_address(text: str, over_tls: bool) -> tuple[str, str, str]:

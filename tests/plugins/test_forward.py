@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,13 @@ from kubedns.corefile.read_options import read_options
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import parse_name
 from kubedns.errors import ConfigurationErrors, Location
-from kubedns.plugins.forward import Options
+from kubedns.plugins.forward import Forward, Options
+from kubedns.plugins.forward_files import UpstreamFiles
 from kubedns.plugins.forward_reading import Probing
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
+from kubedns.upstream.exchange import UpstreamAddress
 from kubedns.upstream.tls import TlsFiles
 from tests.plugins.asking import query_for
 from tests.upstream.fakes import FakeUpstream, Script, reply
@@ -251,3 +254,46 @@ def forwarded(body: str, scripts: list[str], counted: list[str] | None = None) -
         return answer, [fake.asked for fake in fakes]
 
     return asyncio.run(run())
+
+
+MANY = [f"192.0.2.{octet}:53" for octet in range(1, 16)]
+RESOLV_CONFS = [
+    ("another server", "nameserver 127.0.0.1\nnameserver 192.0.2.9\n", ["127.0.0.1:53", "192.0.2.9:53"]),
+    ("nothing", "", ["192.0.2.1:53"]),
+    ("no server", "search a.test\n", ["192.0.2.1:53"]),
+    ("not there", None, ["192.0.2.1:53"]),
+    ("twenty servers", "".join(f"nameserver 192.0.2.{octet}\n" for octet in range(1, 21)), MANY),
+]
+
+
+@pytest.mark.parametrize(("text", "upstreams"), [row[1:] for row in RESOLV_CONFS], ids=[row[0] for row in RESOLV_CONFS])
+def test_a_changed_resolv_conf_is_followed_and_a_bad_one_is_not(
+    text: str | None, upstreams: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "resolv.conf"
+    file.write_text("nameserver 192.0.2.1\n")
+    taken: list[Sequence[UpstreamAddress]] = []
+    files = UpstreamFiles(read(".", str(file)).route, taken.append)
+    files.look()
+    assert not taken
+    file.unlink()
+    if text is not None:
+        file.write_text(text)
+    files.look()
+    files.look()
+    assert [[str(each) for each in found] for found in taken] == ([] if upstreams == ["192.0.2.1:53"] else [upstreams])
+    assert caplog.text.count("the upstreams before stay in force") == (0 if taken else 1)
+
+
+def test_what_is_known_of_upstreams_that_stay_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "resolv.conf"
+    file.write_text("nameserver 192.0.2.1\nnameserver 192.0.2.2\n")
+    server = built(f"forward . {file} 192.0.2.3")
+    (plugin,) = (each for each in server.plugins if isinstance(each, Forward))
+    _, second, third = plugin.upstreams
+    file.write_text("nameserver 192.0.2.4\nnameserver 192.0.2.2\n# longer\n")
+    plugin.look_at_files()
+    assert [str(each.address) for each in plugin.upstreams] == ["192.0.2.4:53", "192.0.2.2:53", "192.0.2.3:53"]
+    assert plugin.upstreams[1] is second
+    assert plugin.upstreams[2] is third
+    server.close()
