@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import random
+import resource
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,6 +20,8 @@ from kubedns.server.server import Server
 _log = logging.getLogger(__name__)
 _COLLECT_AFTER = 200_000
 """Objects made before the collector looks for cycles; answers are made and dropped by the thousand and form none."""
+_OPEN_FILES = 1 << 16
+"""More than connections and questions to upstreams can take together."""
 _END = (signal.SIGTERM, signal.SIGINT)
 _CHANGE = (signal.SIGUSR1, signal.SIGHUP)
 
@@ -31,6 +34,7 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None], reloa
     Raises:
         ListenError: an address cannot be listened on.
     """
+    _allow_open_files()
     loop = asyncio.get_running_loop()
     signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (*_END, *_CHANGE):
@@ -53,6 +57,14 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None], reloa
         await running.stop()
     finally:
         await running.close()
+
+
+def _allow_open_files() -> None:
+    """Let the process open as many as the machine allows: the usual 1024 are for programs that use select()."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def _change_until_end(running: Running, reloader: Reloader | None, signals: asyncio.Queue[int]) -> None:

@@ -297,3 +297,22 @@ def test_what_is_known_of_upstreams_that_stay_is_kept(tmp_path: Path) -> None:
     assert plugin.upstreams[1] is second
     assert plugin.upstreams[2] is third
     server.close()
+
+
+def test_without_a_limit_of_its_own_there_is_one_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubedns.plugins.forward._MAX_UNDER_WAY", 2)
+
+    async def run() -> list[str]:
+        fake = FakeUpstream(SCRIPTS["good"])
+        await fake.start()
+        server = built(f"forward . {fake.address}")
+        resolver = next(iter(server.resolvers.values()))
+        try:
+            asked = (resolver.answer(query_for(name)) for name in ("a.test.", "b.test.", "c.test.", "a.test."))
+            answers = await asyncio.gather(*asked)
+        finally:
+            server.close()
+            await fake.stop()
+        return [answer.rcode.name for answer in answers]
+
+    assert asyncio.run(run()) == ["NOERROR", "NOERROR", "REFUSED", "REFUSED"]
