@@ -45,6 +45,7 @@ Example::
 
 from __future__ import annotations
 
+import logging
 import random
 import ssl
 from collections.abc import Callable, Sequence
@@ -74,6 +75,7 @@ from kubedns.upstream.pool import MAX_CONNECTIONS, PoolLimits
 from kubedns.upstream.tls import TlsFiles, client_context
 from kubedns.upstream.upstream import Manner, Upstream
 
+_log = logging.getLogger("plugin/forward")
 _MAX_UNDER_WAY = 4096
 """Questions that wait at a time if nothing else is said: each may hold a socket, and clients need some as well."""
 _BUSY = Answer(
@@ -132,6 +134,7 @@ class Forward:
         self.zone = options.route.zone
         self._options = options
         self._new = new
+        self._was_full = False
         self._files = UpstreamFiles(options.route, self._take)
         self._forwarder = forwarder
         self._rejected = rejected
@@ -160,7 +163,7 @@ class Forward:
         name = query.question.name
         if not self.takes(name):
             return await next_plugin(query)
-        if self._forwarder.under_way >= (options.max_concurrent or _MAX_UNDER_WAY):
+        if self._is_full():
             self._rejected()
             return _BUSY
         if query.trace.active:
@@ -176,6 +179,17 @@ class Forward:
         self._files.close()
         for upstream in self.upstreams:
             upstream.close()
+
+    def _is_full(self) -> bool:
+        """Whether too many questions wait; that it has come to this is logged, until half of them are gone."""
+        most = self._options.max_concurrent or _MAX_UNDER_WAY
+        count = self._forwarder.under_way
+        if count >= most and not self._was_full:
+            self._was_full = True
+            _log.warning("%s: %d questions wait for upstreams; more are refused", self._options.route.place, count)
+        elif count <= most // 2:
+            self._was_full = False
+        return count >= most
 
     def _take(self, addresses: Sequence[UpstreamAddress]) -> None:
         """Ask those at ``addresses`` from now on; what is known of the ones that stay is kept."""

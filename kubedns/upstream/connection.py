@@ -87,6 +87,8 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         if self._retired:
             transport.abort()
+        # Whoever wanted it may have given up.
+        self._settle()
 
     def data_received(self, data: bytes) -> None:
         """Hand each whole message to the question that it answers."""
@@ -160,6 +162,7 @@ async def connect(address: UpstreamAddress, tls: ssl.SSLContext | None, idle_sec
     except ssl.SSLCertVerificationError as error:
         raise UpstreamError(f"{address}: its certificate is not trusted: {error.verify_message}") from error
     except (OSError, EOFError) as error:
-        # TimeoutError, which has no words of its own, is an OSError.
-        raise UpstreamError(f"{address}: {error or 'no connection in time'}") from error
+        # TimeoutError is an OSError; like what a cut handshake gives, it has no words of its own.
+        wordless = "no connection in time" if isinstance(error, TimeoutError) else "the connection was cut off"
+        raise UpstreamError(f"{address}: {str(error) or wordless}") from error
     return connection

@@ -85,6 +85,9 @@ class Forwarder:
         """Ask, and give the answer, or the error, to whoever waits for it."""
         try:
             answer = await self._ask(question, asked, over_tcp)
+        except asyncio.CancelledError:
+            self._under_way.pop(key).cancel()
+            raise
         except Exception as error:
             self._under_way.pop(key).fail(error)
         else:
@@ -147,6 +150,11 @@ class _UnderWay:
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(answer)
+
+    def cancel(self) -> None:
+        """There will be none, because the loop ends."""
+        for waiting in self._waiting:
+            waiting.cancel()
 
     def fail(self, error: Exception) -> None:
         """There will be none, because of an error in the program."""

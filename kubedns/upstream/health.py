@@ -53,6 +53,7 @@ class Health:
         )
         self._fails = 0
         self._probing: asyncio.Task[None] | None = None
+        self._closed = False
 
     @property
     def is_down(self) -> bool:
@@ -64,7 +65,7 @@ class Health:
         self._fails += 1
         if self._rules.max_fails and self._fails == self._rules.max_fails:
             _log.warning("%s does not answer; others go first until it does", self._name)
-        if self._rules.max_fails and self._probing is None:
+        if self._rules.max_fails and self._probing is None and not self._closed:
             self._probing = asyncio.get_running_loop().create_task(self._probe_until_well())
 
     def works(self) -> None:
@@ -74,7 +75,8 @@ class Health:
         self._fails = 0
 
     def close(self) -> None:
-        """Probe no more."""
+        """Probe no more, whatever fails of what is still under way."""
+        self._closed = True
         if self._probing is not None:
             self._probing.cancel()
 

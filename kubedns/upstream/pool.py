@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 
 from kubedns.dns.reply import Reply
@@ -41,6 +42,7 @@ class Pool:
         self._connections: list[Connection] = []
         self._opening: asyncio.Task[Connection] | None = None
         self._pipelines = True
+        self._singly = asyncio.Semaphore(limits.connections)
 
     async def ask(self, asked: Asked) -> Reply:
         """The server's reply, however long it takes.
@@ -48,7 +50,22 @@ class Pool:
         Raises:
             UpstreamError: no connection is to be had, or none that lasts until the reply.
         """
-        for turn in range(_TRIES):
+        for _ in range(_TRIES - 1):
+            with suppress(ConnectionLostError):
+                return await self._ask_once(asked)
+        return await self._ask_once(asked)
+
+    def close(self) -> None:
+        """End all connections at once. A question that is under way is asked over a new one, which ends when unused."""
+        if self._opening is not None:
+            self._opening.cancel()
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+
+    async def _ask_once(self, asked: Asked) -> Reply:
+        # Where each question takes a connection of its own, others wait until one is free.
+        async with nullcontext() if self._pipelines else self._singly:
             connection, is_kept = await self._connection()
             self._took(is_kept)
             try:
@@ -57,17 +74,7 @@ class Pool:
                 # A server from before pipelining answers one question and closes (RFC 7766 §6.2.1.1).
                 if connection.replied and not is_kept:
                     self._pipelines = False
-                if turn == _TRIES - 1:
-                    raise
-        raise AssertionError("not reached")
-
-    def close(self) -> None:
-        """End all connections at once."""
-        if self._opening is not None:
-            self._opening.cancel()
-        for connection in self._connections:
-            connection.close()
-        self._connections.clear()
+                raise
 
     async def _connection(self) -> tuple[Connection, bool]:
         """The connection to ask over, and whether it was there already."""
@@ -81,9 +88,20 @@ class Pool:
         # Whoever needs a connection while one is being opened shares it.
         if self._opening is None or self._opening.done():
             self._opening = asyncio.get_running_loop().create_task(self._open())
-        return await asyncio.shield(self._opening), False
+            self._opening.add_done_callback(_heed)
+        opening = self._opening
+        await asyncio.wait((opening,))
+        if opening.cancelled():
+            raise ConnectionLostError(f"{self._address}: the connection was given up")
+        return opening.result(), False
 
     async def _open(self) -> Connection:
         connection = await connect(self._address, self._tls, self._limits.idle_seconds)
         self._connections.append(connection)
         return connection
+
+
+def _heed(opening: asyncio.Task[Connection]) -> None:
+    """Nobody may wait any more for what goes wrong with it."""
+    if not opening.cancelled():
+        opening.exception()

@@ -299,7 +299,9 @@ def test_what_is_known_of_upstreams_that_stay_is_kept(tmp_path: Path) -> None:
     server.close()
 
 
-def test_without_a_limit_of_its_own_there_is_one_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_limit_of_its_own_there_is_one_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("kubedns.plugins.forward._MAX_UNDER_WAY", 2)
 
     async def run() -> list[str]:
@@ -316,3 +318,6 @@ def test_without_a_limit_of_its_own_there_is_one_all_the_same(monkeypatch: pytes
         return [answer.rcode.name for answer in answers]
 
     assert asyncio.run(run()) == ["NOERROR", "NOERROR", "REFUSED", "REFUSED"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "Corefile:2: 2 questions wait for upstreams; more are refused"
+    ]

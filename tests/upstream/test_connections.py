@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 
@@ -177,6 +178,64 @@ def test_what_is_no_reply_is_an_error_or_waited_past() -> None:
     with_pool(works, junk_first)
 
 
+def test_a_question_under_way_outlives_the_end_of_the_connections() -> None:
+    quiet = True
+
+    def script(query: dns.message.Message, transport: str) -> Iterable[bytes]:
+        return [] if quiet else good(query, transport)
+
+    async def opening(fake: FakeUpstream, pool: Pool, took: Took) -> None:
+        found = asyncio.create_task(pool.ask(asked()))
+        await until(lambda: pool._opening is not None)
+        pool.close()
+        assert owner(await found) == "www.test."
+
+    async def waiting(fake: FakeUpstream, pool: Pool, took: Took) -> None:
+        nonlocal quiet
+        found = asyncio.create_task(pool.ask(asked()))
+        await until(lambda: len(fake.asked) == 1)
+        quiet = False
+        pool.close()
+        assert owner(await found) == "www.test."
+        await until(lambda: not fake._open)
+
+    with_pool(opening)
+    with_pool(waiting, script, limits=PoolLimits(idle_seconds=0.05))
+
+
+def test_a_connection_that_nobody_waits_for_any_more_ends() -> None:
+    async def act(fake: FakeUpstream, pool: Pool, took: Took) -> None:
+        found = asyncio.create_task(pool.ask(asked()))
+        await until(lambda: pool._opening is not None)
+        found.cancel()
+        await until(lambda: fake.accepted == 1)
+        await until(lambda: not fake._open)
+
+    with_pool(act, limits=PoolLimits(idle_seconds=0.05))
+
+
+def test_where_each_question_takes_a_connection_they_are_no_more_than_the_limit() -> None:
+    most = 0
+
+    async def act(fake: FakeUpstream, pool: Pool, took: Took) -> None:
+        async def watch() -> None:
+            nonlocal most
+            while True:
+                most = max(most, len(fake._open))
+                await asyncio.sleep(0)
+
+        for _ in range(2):
+            # Of two at once, the second finds the connection closed.
+            await asyncio.gather(pool.ask(asked()), pool.ask(asked()))
+        watching = asyncio.create_task(watch())
+        found = await asyncio.gather(*(pool.ask(asked(f"n{number}.test.")) for number in range(40)))
+        watching.cancel()
+        assert len(found) == 40
+        assert most <= 3
+
+    with_pool(act, keeps=False, limits=PoolLimits(connections=3))
+
+
 ENDS = [
     ("nothing", b""),
     ("half a length", b"\0"),
@@ -202,6 +261,22 @@ def test_a_reply_that_is_cut_off_is_asked_for_anew_and_given_up(sent: bytes) -> 
             await pool.ask(asked())
         assert accepted == 3
         pool.close()
+        server.close()
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+
+
+def test_a_cut_handshake_is_an_error_with_words() -> None:
+    async def run() -> None:
+        async def cutting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.transport.abort()
+
+        server = await asyncio.start_server(cutting, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        pool = Pool(UpstreamAddress("127.0.0.1", port, True), client_context(), PoolLimits(), Took())
+        with pytest.raises(UpstreamError, match=r":\d+: .*[a-z]"):
+            await pool.ask(asked())
         server.close()
         await asyncio.sleep(0)
 
@@ -273,3 +348,29 @@ def test_a_handshake_that_never_ends_is_given_up() -> None:
         await asyncio.sleep(0)
 
     asyncio.run(run())
+
+
+def test_a_handshake_that_fails_when_nobody_waits_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def run() -> None:
+        accepted, given_up = asyncio.Event(), asyncio.Event()
+
+        async def cutting(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set()
+            await given_up.wait()
+            writer.transport.abort()
+
+        server = await asyncio.start_server(cutting, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        pool = Pool(UpstreamAddress("127.0.0.1", port, True), client_context(), PoolLimits(), Took())
+        asking = asyncio.create_task(pool.ask(asked()))
+        await accepted.wait()
+        asking.cancel()
+        await asyncio.sleep(0)
+        given_up.set()
+        await until(lambda: pool._opening is not None and pool._opening.done())
+        server.close()
+        await asyncio.sleep(0)
+
+    asyncio.run(run())
+    gc.collect()
+    assert not caplog.text

@@ -280,3 +280,16 @@ def test_what_we_lack_ourselves_is_not_blamed_on_upstreams(monkeypatch: pytest.M
         assert not forwarder.upstreams[0].is_down
 
     asyncio.run(with_upstreams([good], act))
+
+
+def test_what_fails_after_the_end_is_probed_no_more() -> None:
+    async def act(forwarder: Forwarder, fakes: list[FakeUpstream]) -> None:
+        (upstream,) = forwarder.upstreams
+        found = asyncio.create_task(forwarder.answer(query(), over_tcp=False))
+        while not fakes[0].asked:
+            await asyncio.sleep(0)
+        upstream.close()
+        assert (await found).rcode == Rcode.SERVFAIL
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(with_upstreams([silent], act))
