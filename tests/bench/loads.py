@@ -11,6 +11,8 @@ from tests.bench.big_cluster import BigService
 from tests.bench.peers import BARE, COREDNS, DNSLIB, FORWARDED, KNOT, UNBOUND, Peer
 
 KNOWN_NAMES = 1000
+HITS = f"hits, {KNOWN_NAMES:,} names"
+CACHED = f"cached, {KNOWN_NAMES:,} names"
 _SERVERS = (KNOT, UNBOUND, COREDNS)
 
 
@@ -54,12 +56,14 @@ def loads(services: Sequence[BigService], wide: BigService, rounds: int, missing
     Random(0).shuffle(once)
     shares = [once[turn::rounds] for turn in range(rounds)]
     names = partial(missing_names, missing)
+    cached = [f"kept-{number}.{FORWARDED}. A" for number in range(len(known[:KNOWN_NAMES]))]
     loops, builders = (BARE, *_SERVERS), (DNSLIB, *_SERVERS)
     return [
         Load("hits, one name", lambda _: known[:1], loops),
-        Load(f"hits, {len(known[:KNOWN_NAMES]):,} names", lambda _: known[:KNOWN_NAMES], loops),
+        Load(HITS, lambda _: known[:KNOWN_NAMES], loops),
         Load(f"misses, {len(once):,} names", shares.__getitem__, builders, distinct=True),
         Load("NXDOMAIN, random names", names, builders, distinct=True, rcode="NXDOMAIN"),
+        Load(CACHED, lambda _: cached, (BARE, UNBOUND, COREDNS)),
         Load("forwarded, random names", partial(forwarded_names, missing), (UNBOUND, COREDNS), distinct=True),
         Load("headless of 100, UDP", lambda _: [f"{wide.owner} A"], loops, edns=True),
         Load("headless of 100, TCP", lambda _: [f"{wide.owner} A"], _SERVERS, tcp=True),

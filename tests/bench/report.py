@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.bench.loads import CACHED, HITS
 from tests.bench.peers import BARE, DNSLIB, KNOT, KUBEDNS, UNBOUND, Peer
 from tests.bench.rates import Rates
 from tests.bench.scale import Scale
@@ -25,6 +26,8 @@ TARGETS = (
     Target("misses", DNSLIB, 1.0),
     Target("forwarded", UNBOUND, 0.15),
 )
+CACHED_AT_LEAST = 0.9
+"""What upstreams said is served from where the cluster's names are."""
 MOST_OCTETS = 240 << 20
 LINEAR = 1.25
 """Ten times as many Services may take so much more than ten times as long."""
@@ -46,6 +49,10 @@ def rate_lines(found: Sequence[Rates], peers: Sequence[Peer]) -> Iterator[str]:
             if rates.load.name.startswith(target.load) and ratio is not None:
                 aim = f"{rates.load.name}: at least {target.at_least} of {target.peer.name}"
                 yield f"{aim:48} {ratio:5.2f}  {_verdict(ratio >= target.at_least)}"
+    own = {rates.load.name: rates.own for rates in found}
+    ratio = own[CACHED] / own[HITS]
+    aim = f"{CACHED}: at least {CACHED_AT_LEAST} of {HITS}"
+    yield f"{aim:48} {ratio:5.2f}  {_verdict(ratio >= CACHED_AT_LEAST)}"
 
 
 def scale_lines(scale: Scale, endpoints: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ import pytest
 from tests.bench.asking import ONCE, Ask, Length, ask_with_dnsperf, ask_with_generator, rate
 from tests.bench.big_cluster import big_services, write_manifests
 from tests.bench.generator import Tally
-from tests.bench.loads import Load, loads
+from tests.bench.loads import CACHED, HITS, Load, loads
 from tests.bench.peers import KUBEDNS, Serving, installed, started, upstream
 from tests.bench.processes import BenchError
 from tests.bench.rates import Effort, measure_rates, prepare, wide_service
@@ -78,6 +78,7 @@ def test_the_table_names_every_load_and_peer(tmp_path: Path) -> None:
     found = measure_rates(tmp_path, peers, Effort(1, 0.02, SERVICES, ENDPOINTS, missing=100), lambda _: None)
     printed = "\n".join(rate_lines(found, peers))
     assert all(word in printed for word in [*(load.name for load in LOADS), *(peer.name for peer in peers[1:])])
+    assert f"{CACHED}: at least 0.9 of {HITS}" in printed
     assert all(rates.own > 0 and rates.ratio(peer) for rates in found for peer in peers if peer in rates.load.beside)
 
 
