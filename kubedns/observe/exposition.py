@@ -20,12 +20,16 @@ _NO_VIEW = ""
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """What is measured when it is asked for. ``plugins``: server, zone and word; ``source_ages``: seconds by source."""
+    """What is measured when it is asked for. ``plugins``: server, zone and word; ``source_ages``: seconds by source.
+
+    ``answers_dropped``: how many, by reason.
+    """
 
     version: str = ""
     answers_kept: int = 0
     tasks: int = 0
     threads: int = 0
+    answers_dropped: Mapping[str, int] = field(default_factory=dict)
     plugins: tuple[tuple[str, str, str], ...] = ()
     source_ages: Mapping[str, float] = field(default_factory=dict)
 
@@ -108,6 +112,7 @@ class _Counters(Collector):
         yield _gauge(rows.PLUGINS, {(server, zone, _NO_VIEW, word): 1.0 for server, zone, word in gauges.plugins})
         yield _gauge(rows.BUILD, {(gauges.version, "", ""): 1.0})
         yield _gauge(rows.ANSWERS_KEPT, {(): float(gauges.answers_kept)})
+        yield _counter(rows.ANSWERS_DROPPED, {(reason,): count for reason, count in gauges.answers_dropped.items()})
         yield _gauge(rows.PYTHON_TASKS, {(): float(gauges.tasks)})
         yield _gauge(rows.PYTHON_THREADS, {(): float(gauges.threads)})
         yield _gauge(rows.SOURCE_AGE, {(source,): age for source, age in gauges.source_ages.items()})

@@ -37,6 +37,9 @@ PANICS = Metric("coredns_panics_total", (), "Queries answered SERVFAIL because o
 PLUGINS = Metric("coredns_plugin_enabled", ("server", "zone", "view", "name"), "Plugins of each server block.")
 BUILD = Metric("coredns_build_info", ("version", "revision", "goversion"), "1, with what runs as labels.")
 ANSWERS_KEPT = Metric("kubedns_answers_kept", (), "Finished answers in the answer cache.")
+ANSWERS_DROPPED = Metric(
+    "kubedns_answers_dropped_total", ("reason",), "Answers forgotten: their data changed, they ended, or no room."
+)
 SOURCE_AGE = Metric("kubedns_source_age_seconds", ("source",), "Seconds since a source was last seen to be current.")
 TRANSPORT_ERRORS = Metric(
     "kubedns_transport_errors_total", ("server", "proto", "error"), "What the system refused to a listener."

@@ -6,7 +6,7 @@ Syntax::
         success CAPACITY [TTL] [MINTTL]
         denial CAPACITY [TTL] [MINTTL]
         prefetch AMOUNT [DURATION] [PERCENTAGE%]
-        serve_stale [DURATION] [immediate|verify]
+        serve_stale [DURATION] [immediate|verify [TIMEOUT]]
         servfail DURATION
         disable success|denial [ZONES...]
         keepttl
@@ -16,8 +16,8 @@ TTL is the longest that anything is kept: 3600 s, denials 1800 s, unless given; 
 down from what is kept, unless ``keepttl`` is set. ``prefetch`` asks anew, in the last PERCENTAGE (10%) of its time, for
 what was asked AMOUNT times without a pause of DURATION (1m). ``serve_stale`` gives what has ended, with a TTL of 0 and
 for up to DURATION (1h): ``immediate``, while it is asked for anew, or, with ``verify``, if the upstream fails or takes
-more than 1.8 s. An upstream's SERVFAIL is kept for ``servfail`` (5 s), that nobody answers for no more than 1 s. Names
-of the cluster are not kept here: they are exact by invalidation.
+more than TIMEOUT (1.8s). An upstream's SERVFAIL is kept for ``servfail`` (5 s), that nobody answers for no more than
+1 s. Names of the cluster are not kept here: they are exact by invalidation.
 
 Example::
 
@@ -67,10 +67,9 @@ from kubedns.upstream.answers import spelt_as
 
 _MAX_REFRESHES = 256
 """Questions asked anew at a time; past it, what has ended is given without, and asked for by a later query."""
-_CLIENT_SECONDS = 1.8
-"""How long a client waits for what is verified, before it gets what has ended (RFC 8767 §5)."""
 _UNREACHABLE_SECONDS = 1.0
 """How long it is remembered that nobody answers: no longer than it must (RFC 9520 §3.2), so that recovery is seen."""
+_ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
 _LONGEST = {Class.SUCCESS: 3600, Class.DENIAL: 1800}
 _STALE = ExtendedError(ErrorCode.STALE_ANSWER, "the answer has ended and is asked for anew")
 
@@ -122,9 +121,10 @@ class Cache:
         return self._keep(key, query, await next_plugin(query))
 
     def close(self) -> None:
-        """Ask for nothing anew any more."""
+        """Ask for nothing anew any more, and keep nothing."""
         for task in self._refreshing.values():
             task.cancel()
+        self._kept.clear()
 
     async def _shown(self, kept: Kept, query: Query, rest: Next, key: Key) -> Answer | None:
         """What is kept with the time that is left to it; None where it has ended for good."""
@@ -133,17 +133,19 @@ class Cache:
         if left <= 0:
             return await self._ended(kept, -left, query, rest, key)
         prefetch = self._options.prefetch
+        ahead = left - max(kept.seconds * prefetch.share, 1) if prefetch.amount else left
         if now - kept.last_asked >= prefetch.pause:
             kept.asked = 0
         kept.last_asked = now
         kept.hit()
-        if 0 < prefetch.amount <= kept.asked and left <= max(kept.seconds * prefetch.share, 1):
+        if 0 < prefetch.amount <= kept.asked and ahead <= 0:
             self._counters.prefetches.add()
             self._refresh(query, rest, key)
         if query.trace.active:
             query.trace.step(self.word, f"kept for {left:.0f} s more")
         if self._options.keepttl:
-            return msgspec.structs.replace(kept.answer, lifetime_seconds=left, served_again=kept.hit)
+            # Once it may be asked for ahead, each query has to get here.
+            return msgspec.structs.replace(kept.answer, lifetime_seconds=max(ahead, 0), served_again=kept.hit)
         # The finished response may be served again until its TTLs change.
         ttl = math.ceil(left)
         counted_down = with_ttl(kept.answer, ttl)
@@ -156,10 +158,10 @@ class Cache:
             return None
         task = self._refresh(query, rest, key)
         if stale.mode is RefreshMode.VERIFY and task is not None:
-            await asyncio.wait((task,), timeout=_CLIENT_SECONDS)
+            await asyncio.wait((task,), timeout=stale.patience)
             if task.done() and not task.cancelled() and task.exception() is None:
                 fresh = task.result()
-                if fresh.rcode != Rcode.SERVFAIL:
+                if fresh.rcode in _ANSWERS:
                     return fresh
         query.trace.step(self.word, "kept, and ended: given once more while it is asked for anew")
         kept.hit()
@@ -184,7 +186,7 @@ class Cache:
             return 0
         if answer.rcode == Rcode.SERVFAIL:
             return min(self._options.servfail, _UNREACHABLE_SECONDS if _is_unreachable(answer) else math.inf)
-        if answer.rcode not in (Rcode.NOERROR, Rcode.NXDOMAIN):
+        if answer.rcode not in _ANSWERS:
             return 0
         kind = kind_of(answer)
         for disabled in self._options.disable:

@@ -14,6 +14,8 @@ CAPACITY = 9984
 MIN_TTL = 5
 _PAUSE_SECONDS = 60.0
 _SHARE = 0.1
+_PATIENCE_SECONDS = 1.8
+"""How long a client waits for what is verified, unless told otherwise (RFC 8767 §5)."""
 
 
 class Class(Enum):
@@ -53,10 +55,14 @@ class RefreshMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """What ended up to ``seconds`` ago is given; 0: nothing. ``mode``: before or after the upstream is asked."""
+    """What ended up to ``seconds`` ago is given; 0: nothing. ``mode``: before or after the upstream is asked.
+
+    ``patience``: seconds that the upstream is given to verify it.
+    """
 
     seconds: float = 0.0
     mode: RefreshMode = RefreshMode.IMMEDIATE
+    patience: float = _PATIENCE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +128,17 @@ class DisabledWords(Shape[Disabled]):
 
 
 class StaleWords(Shape[Stale]):
-    """``[DURATION] [immediate|verify]``."""
+    """``[DURATION] [immediate|verify [TIMEOUT]]``."""
 
-    syntax = "[DURATION] [immediate|verify]"
+    syntax = "[DURATION] [immediate|verify [TIMEOUT]]"
 
     def read(self, line: Directive) -> Stale:
-        """How long, an hour unless given, and in which order."""
-        words = self.words(line, 0, 2)
+        """How long, an hour unless given, in which order, and how long a client waits."""
+        words = self.words(line, 0, 3)
         seconds = Duration().convert(words[0]) if words else 3600.0
-        return Stale(seconds, Choice(RefreshMode).convert(words[1]) if len(words) > 1 else RefreshMode.IMMEDIATE)
+        mode = Choice(RefreshMode).convert(words[1]) if len(words) > 1 else RefreshMode.IMMEDIATE
+        if len(words) < 3:
+            return Stale(seconds, mode)
+        if mode is RefreshMode.IMMEDIATE:
+            raise unfit(words[2], "a timeout for what is not waited for", "write it after `verify`, or leave it out")
+        return Stale(seconds, mode, Duration(at_least=0.001).convert(words[2]))

@@ -82,6 +82,11 @@ class Segmented(Generic[K, V]):
             (self._probation or self._protected).popitem()
             self._evicted()
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self._protected.clear()
+        self._probation.clear()
+
     def pop(self, key: K) -> None:
         """Forget ``key``."""
         self._protected.pop(key, None)
@@ -155,6 +160,11 @@ class KeptAnswers:
         if kind is Class.SUCCESS:
             self._forget_contradictions(key)
         return kept
+
+    def clear(self) -> None:
+        """Forget everything: whoever reports how many there are still reads here."""
+        for answers in self._kinds.values():
+            answers.clear()
 
     def has_address(self, key: Key, now: float) -> bool:
         """Whether the name has an address of another type, so that it cannot be missing."""

@@ -92,10 +92,12 @@ class AnswerCache:
     """All tables of a process, within one bound of ``max_octets``.
 
     ``generation`` grows with every drop by key: an answer worked out across a change of it may be old and is not kept.
+    ``dropped``: how many answers were forgotten because of a change, of their lifetime, and for want of room.
     """
 
     def __init__(self, max_octets: int) -> None:
         self.generation = 0
+        self.dropped = {"changed": 0, "ended": 0, "room": 0}
         self._max_octets = max_octets
         self._octets = 0
         self._ring: OrderedDict[Entry, None] = OrderedDict()
@@ -129,10 +131,10 @@ class AnswerCache:
         for key in keys:
             dependents = self._by_key.pop(key, None)
             if isinstance(dependents, Entry):
-                self._remove(dependents)
-            elif dependents is not None:
-                for entry in dependents:
-                    self._remove(entry)
+                dependents = {dependents}
+            for entry in dependents or ():
+                self._remove(entry)
+                self.dropped["changed"] += 1
 
     def expire(self, now: float) -> None:
         """Forget what has outlived its lifetime at ``now`` (monotonic seconds)."""
@@ -140,6 +142,7 @@ class AnswerCache:
             entry = heapq.heappop(self._expiring)[2]
             if entry.table.entries.get(entry.key) is entry:
                 self._remove(entry)
+                self.dropped["ended"] += 1
 
     def settle(self) -> None:
         """Have every answer report its hits, for whoever reads the counters now."""
@@ -166,6 +169,7 @@ class AnswerCache:
                 looks += 1
             else:
                 self._remove(oldest)
+                self.dropped["room"] += 1
 
     def _remove(self, entry: Entry) -> None:
         if entry not in self._ring:

@@ -46,7 +46,8 @@ class Exposition:
             counters.settle()
         ages = {name: source.age_seconds for name, source in self.sources.items()}
         tasks, threads = len(asyncio.all_tasks()), threading.active_count()
-        gauges = Gauges(__version__, len(self._cache), tasks, threads, tuple(self._enabled()), ages)
+        kept, dropped = len(self._cache), self._cache.dropped
+        gauges = Gauges(__version__, kept, tasks, threads, dropped, tuple(self._enabled()), ages)
         return expose(self._metrics, gauges)
 
     def _enabled(self) -> Iterable[tuple[str, str, str]]:

@@ -173,6 +173,17 @@ def test_ttls_stay_where_they_are_to() -> None:
     asyncio.run(run())
 
 
+def test_what_may_be_asked_for_ahead_is_not_served_past_the_chain() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "keepttl", "prefetch 2 1m 50%"))
+        shown = []
+        for chain.now in (1000.0, 1005.0, 1014.0, 1016.0, 1017.0):
+            shown.append((chain.asked, (await chain.ask()).lifetime_seconds))
+        assert shown == [(0, 0), (1, 10.0), (1, 1.0), (1, 0), (2, 14.0)]
+
+    asyncio.run(run())
+
+
 def test_what_has_ended_is_shown_with_no_ttl_and_then_the_new() -> None:
     async def run() -> None:
         chain = Chain(options("cache", "serve_stale"))
@@ -240,6 +251,27 @@ def test_a_flood_of_names_does_not_push_out_those_in_use() -> None:
     assert len(evicted) == 50 + 10_000 - 100
 
 
+def test_names_in_use_are_kept_through_a_flood_of_others_and_nothing_after_the_end() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "success 100", "denial 100"))
+        used = [f"used-{number}.test." for number in range(40)]
+        for name in used * 2:
+            await chain.ask(name)
+        for number in range(2000):
+            chain.given = upstream_answer(NX if number % 2 else Rcode.NOERROR)
+            await chain.ask(f"flood-{number}.test.")
+            if number % 50 == 0:
+                await chain.ask(used[number // 50])
+        for name in used:
+            assert (await chain.ask(name)).rcode == Rcode.NOERROR
+        assert chain.asked == len(used) + 2000
+        assert [chain.counted(CACHE_ENTRIES, kind) for kind in ("success", "denial")] == [100, 100]
+        chain.cache.close()
+        assert [chain.counted(CACHE_ENTRIES, kind) for kind in ("success", "denial")] == [0, 0]
+
+    asyncio.run(run())
+
+
 def test_what_is_in_use_does_not_fill_all_of_it() -> None:
     kept: Segmented[int, int] = Segmented(10, lambda: None)
     for number in range(10):
@@ -290,19 +322,18 @@ def test_what_has_ended_is_verified_first_if_it_is_to_be() -> None:
         chain.given = upstream_answer(last=2)
         assert str((await chain.ask()).answer[0].rdatas[0]) == "192.0.2.2"
         chain.now += 100
-        chain.given = upstream_answer(FAIL)
-        stale = await chain.ask()
-        assert (str(stale.answer[0].rdatas[0]), stale.answer[0].ttl) == ("192.0.2.2", 0)
-        assert chain.counted(CACHE_STALE) == 1
+        for failure in (FAIL, Rcode.REFUSED):
+            chain.given = upstream_answer(failure)
+            stale = await chain.ask()
+            assert (str(stale.answer[0].rdatas[0]), stale.answer[0].ttl) == ("192.0.2.2", 0)
+        assert chain.counted(CACHE_STALE) == 2
 
     asyncio.run(run())
 
 
-def test_what_is_verified_by_a_silent_upstream_is_given_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubedns.plugins.cache._CLIENT_SECONDS", 0.01)
-
+def test_what_is_verified_by_a_silent_upstream_is_given_stale() -> None:
     async def run() -> None:
-        chain = Chain(options("cache", "serve_stale 1h verify"))
+        chain = Chain(options("cache", "serve_stale 1h verify 10ms"))
         await chain.ask()
         chain.now += 100
         chain.release.clear()
@@ -364,6 +395,8 @@ BAD = [
     (("prefetch 2 1m 95%",), "10% to 90%"),
     (("prefetch 2 1m 20% x",), "unexpected `x`"),
     (("serve_stale 1h sometimes",), "sometimes"),
+    (("serve_stale 1h immediate 1s",), "after `verify`"),
+    (("serve_stale 1h verify 0s",), "less than 0.001"),
     (("servfail 6m",), "6m"),
 ]
 

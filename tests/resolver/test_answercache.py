@@ -118,3 +118,16 @@ def test_whoever_gave_an_answer_hears_of_its_hits_but_the_first() -> None:
     entry.settle()
     assert sum(told) == 3
     assert sum(again) == 2
+
+
+def test_what_is_forgotten_is_counted_by_reason() -> None:
+    it = Fixture(capacity=3)
+    it.keep("a", "x")
+    it.keep("b", "x")
+    it.keep("b", "y")
+    it.keep("c", expires=5.0)
+    it.cache.drop(["x"])
+    it.cache.expire(5.0)
+    for name in "defg":
+        it.keep(name)
+    assert it.cache.dropped == {"changed": 1, "ended": 1, "room": 2}
