@@ -117,7 +117,8 @@ class Forwarder:
             authoritative=False,
             recursion_available=True,
             lifetime_seconds=0,
-            extended_error=ExtendedError(ErrorCode.NO_REACHABLE_AUTHORITY, reason),
+            # Whoever keeps failures keeps what an upstream said for longer than that none said anything.
+            extended_error=ExtendedError(ErrorCode.NO_REACHABLE_AUTHORITY if last is None else ErrorCode.OTHER, reason),
         )
 
     def _candidates(self) -> list[Upstream]:

@@ -11,6 +11,7 @@ import dns.rrset
 import pytest
 
 from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Client, Query, Question, Transport
 from kubedns.dns.rdata import TYPE_NUMBERS
@@ -174,6 +175,24 @@ def test_what_upstreams_do_and_what_clients_get(case: str) -> None:
         assert [fake.asked for fake in fakes] == asked
         assert (answer.extended_error is None) is (rcode in ("NOERROR", "NXDOMAIN"))
         assert answer.lifetime_seconds == 0
+
+    asyncio.run(with_upstreams(scripts, act))
+
+
+@pytest.mark.parametrize(
+    ("scripts", "code"),
+    [
+        ([silent], ErrorCode.NO_REACHABLE_AUTHORITY),
+        ([saying("SERVFAIL")], ErrorCode.OTHER),
+        ([saying("SERVFAIL"), silent], ErrorCode.OTHER),
+    ],
+    ids=["silent", "failing", "failing and silent"],
+)
+def test_it_is_told_whether_any_upstream_said_that_it_failed(scripts: list[Script], code: int) -> None:
+    async def act(forwarder: Forwarder, fakes: list[FakeUpstream]) -> None:
+        error = (await forwarder.answer(query(), over_tcp=False)).extended_error
+        assert error is not None
+        assert error.code == code
 
     asyncio.run(with_upstreams(scripts, act))
 
