@@ -18,6 +18,7 @@ MAX_LINKS = 8
 """Aliases in a row that are followed; honest configurations need two or three."""
 
 Ask = Callable[[Query], Awaitable[Answer]]
+Told = Callable[[int], None] | None
 
 
 async def completed(query: Query, answer: Answer, ask: Ask) -> Answer:
@@ -55,9 +56,22 @@ def joined(alias: Answer, target: Answer) -> Answer:
         follow=target.follow,
         shuffled=alias.shuffled or target.shuffled,
         rank=alias.rank or target.rank,
+        served_again=_both(alias.served_again, target.served_again),
         silent=target.silent,
         plugin=alias.plugin,
         extended_error=target.extended_error,
         max_udp_octets=alias.max_udp_octets,
         server_name=alias.server_name,
     )
+
+
+def _both(one: Told, other: Told) -> Told:
+    """Who is told when the whole is served again: whoever wants to hear of either part, as of a query for it."""
+    if one is None or other is None:
+        return one or other
+
+    def tell(count: int) -> None:
+        one(count)
+        other(count)
+
+    return tell
