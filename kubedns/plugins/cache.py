@@ -156,6 +156,7 @@ class Cache:
         stale = self._options.serve_stale
         if ago >= stale.seconds or kept.answer.rcode == Rcode.SERVFAIL:
             return None
+        kept.hit()
         task = self._refresh(query, rest, key)
         if stale.mode is RefreshMode.VERIFY and task is not None:
             await asyncio.wait((task,), timeout=stale.patience)
@@ -164,7 +165,6 @@ class Cache:
                 if fresh.rcode in _ANSWERS:
                     return fresh
         query.trace.step(self.word, "kept, and ended: given once more while it is asked for anew")
-        kept.hit()
         self._counters.stale.add()
         return msgspec.structs.replace(with_ttl(kept.answer, 0), lifetime_seconds=0, extended_error=_STALE)
 

@@ -327,6 +327,7 @@ def test_what_has_ended_is_verified_first_if_it_is_to_be() -> None:
             stale = await chain.ask()
             assert (str(stale.answer[0].rdatas[0]), stale.answer[0].ttl) == ("192.0.2.2", 0)
         assert chain.counted(CACHE_STALE) == 2
+        assert chain.counted(CACHE_REQUESTS) == 4
 
     asyncio.run(run())
 
