@@ -63,10 +63,9 @@ from kubedns.plugins.cache_reading import (
 )
 from kubedns.plugins.kept_answers import Counters, Kept, KeptAnswers, Key, kind_of
 from kubedns.plugins.plugin import Context, Next
+from kubedns.plugins.refreshes import Refreshes
 from kubedns.upstream.answers import spelt_as
 
-_MAX_REFRESHES = 256
-"""Questions asked anew at a time; past it, what has ended is given without, and asked for by a later query."""
 _UNREACHABLE_SECONDS = 1.0
 """How long it is remembered that nobody answers: no longer than it must (RFC 9520 §3.2), so that recovery is seen."""
 _ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
@@ -104,7 +103,7 @@ class Cache:
         self._counters = counters
         capacities = {Class.SUCCESS: options.success.capacity, Class.DENIAL: options.denial.capacity}
         self._kept = KeptAnswers(capacities, counters)
-        self._refreshing: dict[Key, asyncio.Task[Answer]] = {}
+        self._refreshes = Refreshes()
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What is kept, as old as it is; else the rest of the chain's answer, which is kept."""
@@ -122,8 +121,7 @@ class Cache:
 
     def close(self) -> None:
         """Ask for nothing anew any more, and keep nothing."""
-        for task in self._refreshing.values():
-            task.cancel()
+        self._refreshes.close()
         self._kept.clear()
 
     async def _shown(self, kept: Kept, query: Query, rest: Next, key: Key) -> Answer | None:
@@ -199,20 +197,13 @@ class Cache:
         return min(max(lifetime(answer), bounds.min_ttl), longest)
 
     def _refresh(self, query: Query, rest: Next, key: Key) -> asyncio.Task[Answer] | None:
-        """Ask anew, once at a time; None: too many are under way."""
-        if key in self._refreshing:
-            return self._refreshing[key]
-        if len(self._refreshing) >= _MAX_REFRESHES:
-            return None
+        """Ask anew, and keep what is said but for a failure; None: too much is being asked."""
 
         async def ask() -> Answer:
             fresh = await rest(query)
             return fresh if fresh.rcode == Rcode.SERVFAIL else self._keep(key, query, fresh)
 
-        task = asyncio.get_running_loop().create_task(ask())
-        self._refreshing[key] = task
-        task.add_done_callback(lambda _: self._refreshing.pop(key, None))
-        return task
+        return self._refreshes.start(key, ask)
 
 
 def _is_unreachable(answer: Answer) -> bool:

@@ -29,6 +29,7 @@ NO_WORDS = {
     "pages",
     "peers",
     "plugin",
+    "refreshes",
     "rewrite_reading",
     "secondary_copy",
     "rewrite_rules",
