@@ -61,11 +61,13 @@ from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query, Transport
+from kubedns.dns.rdata import RecordType
 from kubedns.errors import ConfigurationError
 from kubedns.observe.rows import FORWARD_BROKEN, FORWARD_REJECTS
 from kubedns.plugins.forward_files import UpstreamFiles
 from kubedns.plugins.forward_reading import Probing, ProbingWords, RcodeWord, Route, RouteWords, TlsWords
-from kubedns.plugins.plugin import Context, Next, Plugin
+from kubedns.plugins.plugin import Context, Next, Plugin, Transferable
+from kubedns.upstream.answers import up_to
 from kubedns.upstream.counters import ForwardCounters
 from kubedns.upstream.exchange import UpstreamAddress
 from kubedns.upstream.forwarder import Attempts, Forwarder
@@ -172,6 +174,8 @@ class Forward:
         answer = await self._forwarder.answer(query, over_tcp)
         if self._is_for_the_next(answer) and self._has_next(name):
             return await next_plugin(query)
+        if query.question.type != RecordType.CNAME and answer.answer and answer.answer[0].type == RecordType.CNAME:
+            answer = up_to(self._zones_here(), answer)
         return msgspec.structs.replace(answer, plugin=self.word)
 
     def close(self) -> None:
@@ -179,6 +183,10 @@ class Forward:
         self._files.close()
         for upstream in self.upstreams:
             upstream.close()
+
+    def _zones_here(self) -> frozenset[Name]:
+        """The zones that the server block answers for itself: what an upstream says of names in them counts nothing."""
+        return frozenset(zone for plugin in self._block if isinstance(plugin, Transferable) for zone in plugin.apexes())
 
     def _is_full(self) -> bool:
         """Whether too many questions wait; that it has come to this is logged, until half of them are gone."""

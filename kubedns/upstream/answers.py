@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -32,6 +32,20 @@ def answer_of(question: Question, reply: Reply) -> Answer:
         recursion_available=True,
         lifetime_seconds=0,
     )
+
+
+def up_to(zones: Collection[Name], answer: Answer) -> Answer:
+    """The answer up to the first alias that leads into one of ``zones``, which others have no say in.
+
+    That alias is still to be followed.
+    """
+    for rrset in answer.answer:
+        target = rrset.rdatas[0].target if isinstance(rrset.rdatas[0], CNAME) else None
+        if target is not None and target.is_within(zones):
+            owners = [each.owner for each in answer.answer]
+            before = answer.answer[: owners.index(target)] if target in owners else answer.answer
+            return msgspec.structs.replace(answer, rcode=Rcode.NOERROR, answer=before, authority=(), follow=target)
+    return answer
 
 
 def spelt_as(name: Name, answer: Answer) -> Answer:

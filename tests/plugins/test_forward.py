@@ -27,6 +27,8 @@ from kubedns.upstream.tls import TlsFiles
 from tests.plugins.asking import query_for
 from tests.upstream.fakes import FakeUpstream, Script, reply
 
+CLUSTER = Path(__file__).parent.parent / "conformance" / "cluster.yaml"
+
 
 def read(*words: str) -> Options:
     line = [Word(text, Location("Corefile", 1, 1, text)) for text in ("forward", *words)]
@@ -229,17 +231,20 @@ def built(body: str, file: str = "Corefile") -> Server:
     return build_server(parse_corefile(f".:1053 {{\n{body}\n}}", file, DiskFiles(), {}).blocks, Settings())
 
 
-def forwarded(body: str, scripts: list[str], counted: list[str] | None = None) -> tuple[Answer, list[list[str]]]:
+def forwarded(
+    body: str, scripts: Sequence[str | Script], counted: list[str] | None = None
+) -> tuple[Answer, list[list[str]]]:
     """What a server with ``body`` answers for www.test, and what its upstreams were asked."""
 
     async def run() -> tuple[Answer, list[list[str]]]:
-        fakes = [FakeUpstream(SCRIPTS[script]) for script in scripts]
+        fakes = [FakeUpstream(SCRIPTS[script] if isinstance(script, str) else script) for script in scripts]
         text = body
         for number, fake in enumerate(fakes):
             await fake.start()
             text = text.replace(f"UPSTREAM{number}", str(fake.address))
         server = built(text)
         try:
+            await server.load()
             answer = await next(iter(server.resolvers.values())).answer(query_for("www.test."))
         finally:
             server.close()
@@ -321,3 +326,40 @@ def test_without_a_limit_of_its_own_there_is_one_all_the_same(
     assert [record.getMessage() for record in caplog.records] == [
         "Corefile:2: 2 questions wait for upstreams; more are refused"
     ]
+
+
+OWN = """
+kubernetes cluster.local {
+manifests CLUSTER
+}
+forward . UPSTREAM0
+"""
+INTO = "www.test. 60 IN CNAME web.shop.svc.cluster.local."
+LEADS = [
+    ("forged", "NOERROR", (INTO, "web.shop.svc.cluster.local. 60 IN A 6.6.6.6"), "NOERROR", 1),
+    ("not known there", "NXDOMAIN", (INTO,), "NOERROR", 1),
+    ("missing here", "NOERROR", ("www.test. 60 IN CNAME none.shop.svc.cluster.local.",), "NXDOMAIN", 0),
+    (
+        "by way of another",
+        "NOERROR",
+        ("www.test. 60 IN CNAME b.test.", "b.test. 60 IN CNAME web.shop.svc.cluster.local."),
+        "NOERROR",
+        1,
+    ),
+    ("elsewhere", "NOERROR", ("www.test. 60 IN CNAME b.test.", "b.test. 60 IN A 192.0.2.1"), "NOERROR", 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "records", "rcode", "addresses"), [row[1:] for row in LEADS], ids=[row[0] for row in LEADS]
+)
+def test_upstreams_have_no_say_in_zones_that_are_served_here(
+    said: str, records: tuple[str, ...], rcode: str, addresses: int
+) -> None:
+    script: Script = lambda query, transport: [reply(query, *records, rcode=said)]  # noqa: E731
+    answer, _ = forwarded(OWN.replace("CLUSTER", str(CLUSTER)), [script])
+    lines = [line for rrset in answer.answer for line in rrset.lines()]
+    assert answer.rcode.name == rcode
+    assert lines[0] == records[0]
+    assert sum(" IN A " in line for line in lines) == addresses
+    assert not any("6.6.6.6" in line for line in lines)
