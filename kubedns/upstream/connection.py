@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 import ssl
 
 from kubedns.dns.reply import Reply
@@ -157,7 +158,12 @@ async def connect(address: UpstreamAddress, tls: ssl.SSLContext | None, idle_sec
     try:
         async with asyncio.timeout(_OPENING_SECONDS):
             _, connection = await loop.create_connection(
-                lambda: Connection(address, idle_seconds), address.host, address.port, ssl=tls, server_hostname=name
+                lambda: Connection(address, idle_seconds),
+                address.host,
+                address.port,
+                flags=socket.AI_NUMERICHOST,
+                ssl=tls,
+                server_hostname=name,
             )
     except ssl.SSLCertVerificationError as error:
         raise UpstreamError(f"{address}: its certificate is not trusted: {error.verify_message}") from error

@@ -22,7 +22,7 @@ class Datagrams:
     """Asks ``address``. Queries of one turn of the loop leave together: waking a server costs more than a query."""
 
     def __init__(self, address: UpstreamAddress) -> None:
-        self._where = (address.host, address.port)
+        self._address = address
         self._family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._leaving: list[_Exchange] = []
 
@@ -35,7 +35,7 @@ class Datagrams:
         loop = asyncio.get_running_loop()
         with socket.socket(self._family, socket.SOCK_DGRAM) as asking:
             asking.setblocking(False)
-            asking.connect(self._where)
+            asking.connect(self._where())
             exchange = _Exchange(asking, asked, loop.create_future())
             if not self._leaving:
                 loop.call_soon(self._send)
@@ -47,6 +47,13 @@ class Datagrams:
                 return await exchange.reply
             finally:
                 loop.remove_reader(number)
+
+    def _where(self) -> tuple[str, int] | tuple[str, int, int, int]:
+        """The socket's peer. The system would ask name servers for an interface that it does not have; we do not."""
+        host, _, link = self._address.host.partition("%")
+        if not link:
+            return host, self._address.port
+        return host, self._address.port, 0, int(link) if link.isdigit() else socket.if_nametoindex(link)
 
     def _send(self) -> None:
         leaving, self._leaving = self._leaving, []

@@ -9,13 +9,16 @@ from kubedns.upstream.exchange import UpstreamAddress
 
 
 def name_servers(text: str) -> tuple[UpstreamAddress, ...]:
-    """The addresses of the ``nameserver`` lines, in their order; what is no address is left out."""
+    """The addresses of the ``nameserver`` lines, in their order; what is no address is left out.
+
+    A link-local one keeps its interface, without which nobody is there: ``fe80::1%eth0`` (RFC 4007 §11).
+    """
     found = []
     for line in text.splitlines():
         words = line.split("#")[0].split(";")[0].split()
         if len(words) >= 2 and words[0] == "nameserver":
             try:
-                found.append(UpstreamAddress(str(ipaddress.ip_address(words[1].partition("%")[0]))))
+                found.append(UpstreamAddress(str(ipaddress.ip_address(words[1]))))
             except ValueError:
                 continue
     return tuple(found)

@@ -43,8 +43,8 @@ TO = [
         ["tls://192.0.2.1:853", "tls://[2001:db8::1]:8853", "tls://192.0.2.2:853", "tls://192.0.2.2:10853"],
     ),
     (
-        ["2001:db8::1", "[2001:db8::2]:5353", "[2001:db8::3]"],
-        ["[2001:db8::1]:53", "[2001:db8::2]:5353", "[2001:db8::3]:53"],
+        ["2001:db8::1", "[2001:db8::2]:5353", "[2001:db8::3]", "fe80::1%eth0", "[fe80::1%eth0]:5353"],
+        ["[2001:db8::1]:53", "[2001:db8::2]:5353", "[2001:db8::3]:53", "[fe80::1%eth0]:53", "[fe80::1%eth0]:5353"],
     ),
 ]
 
@@ -57,7 +57,7 @@ def test_upstreams_are_addresses(words: list[str], upstreams: list[str]) -> None
 def test_upstreams_are_those_of_a_resolv_conf(tmp_path: Path) -> None:
     file = tmp_path / "resolv.conf"
     file.write_text("# mine\nsearch a.test\nnameserver 192.0.2.1 # one\nnameserver fe80::1%eth0\nnameserver x\n")
-    assert [str(address) for address in read(".", str(file)).route.upstreams] == ["192.0.2.1:53", "[fe80::1]:53"]
+    assert [str(address) for address in read(".", str(file)).route.upstreams] == ["192.0.2.1:53", "[fe80::1%eth0]:53"]
     file.write_text("search a.test\n")
     with pytest.raises(ConfigurationErrors, match="a file without nameserver lines"):
         read(".", str(file))

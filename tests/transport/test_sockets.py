@@ -4,11 +4,11 @@ import errno
 import socket
 from collections.abc import Callable
 
-import ifaddr
 import pytest
 
 from kubedns.errors import ListenError
 from kubedns.transport.sockets import ListenAddress, packed, tcp_socket, udp_socket
+from tests.support.addresses import link_local_hosts
 from tests.support.process import free_port
 from tests.transport.fakes import on_free_port
 
@@ -76,16 +76,6 @@ def test_each_refusal_has_its_remedy(make: Make, number: int, words: str, monkey
 def test_a_link_local_address_needs_its_interface(make: Make, host: str) -> None:
     with pytest.raises(ListenError, match=r"^cannot listen on \[fe80::1.*belongs to an interface; write"):
         make(ListenAddress(host, 0))
-
-
-def link_local_hosts() -> list[str]:
-    """The machine's own ones, as ``bind`` would name them."""
-    return [
-        f"{each.ip[0]}%{adapter.name}"
-        for adapter in ifaddr.get_adapters()
-        for each in adapter.ips
-        if isinstance(each.ip, tuple) and each.ip[0].startswith("fe80:")
-    ]
 
 
 @MAKERS

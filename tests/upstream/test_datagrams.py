@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from itertools import pairwise
 from random import Random
 
 import pytest
 
-from tests.upstream.forger import FORGERIES, TRUE, Forger, ask_through
+from kubedns.dns.names import parse_name
+from kubedns.dns.question import Question
+from kubedns.dns.rdata import RecordType
+from kubedns.dns.reply import question_octets
+from kubedns.upstream.datagrams import Datagrams
+from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError
+from kubedns.upstream.pool import Pool, PoolLimits
+from tests.support.addresses import link_local_hosts
+from tests.support.process import PATIENCE_SECONDS
+from tests.upstream.forger import FORGERIES, TRUE, Forger, answer, ask_through
 
 QUERIES = 600
+ASKED = Asked(question_octets(Question(parse_name("www.test."), RecordType.A)))
 
 
 def test_ports_and_identifiers_are_anybodys_guess() -> None:
@@ -41,3 +52,27 @@ def test_of_twenty_thousand_forged_replies_none_is_believed() -> None:
 
 def test_after_twenty_it_is_asked_another_way() -> None:
     assert asyncio.run(ask_through(Forger(20, Random(5)), 40, Random(6))) == [""] * 40
+
+
+@pytest.mark.parametrize("host", ["fe80::1%no-such-link", "fe80::1%4000000"])
+def test_an_interface_that_is_not_there_is_an_error_at_once(host: str) -> None:
+    with pytest.raises(OSError, match=r"no interface with this name|unreachable|No such device"):
+        asyncio.run(Datagrams(UpstreamAddress(host)).ask(ASKED))
+    with pytest.raises(UpstreamError):
+        asyncio.run(Pool(UpstreamAddress(host), None, PoolLimits(), lambda _: None).ask(ASKED))
+
+
+@pytest.mark.skipif(not link_local_hosts(), reason="the machine has no link-local address")
+def test_a_link_local_address_is_asked_over_its_interface() -> None:
+    async def run(host: str) -> None:
+        link = socket.if_nametoindex(host.partition("%")[2])
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as server:
+            server.bind((host.partition("%")[0], 0, 0, link))
+            server.setblocking(False)
+            asking = asyncio.create_task(Datagrams(UpstreamAddress(host, server.getsockname()[1])).ask(ASKED))
+            octets, peer = await asyncio.get_running_loop().sock_recvfrom(server, 512)
+            server.sendto(answer(octets[:2], ASKED.question, TRUE), peer)
+            assert (await asking) is not None
+
+    for host in link_local_hosts():
+        asyncio.run(asyncio.wait_for(run(host), PATIENCE_SECONDS))
