@@ -47,10 +47,8 @@ from __future__ import annotations
 
 import logging
 import random
-import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import msgspec
 
@@ -62,10 +60,10 @@ from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query, Transport
 from kubedns.dns.rdata import RecordType
-from kubedns.errors import ConfigurationError
 from kubedns.observe.rows import FORWARD_BROKEN, FORWARD_REJECTS
 from kubedns.plugins.forward_files import UpstreamFiles
 from kubedns.plugins.forward_reading import Probing, ProbingWords, RcodeWord, Route, RouteWords, TlsWords
+from kubedns.plugins.forward_tls import named, tls_context
 from kubedns.plugins.plugin import Context, Next, Plugin, Transferable
 from kubedns.upstream.answers import up_to
 from kubedns.upstream.counters import ForwardCounters
@@ -74,7 +72,7 @@ from kubedns.upstream.forwarder import Attempts, Forwarder
 from kubedns.upstream.health import HealthRules
 from kubedns.upstream.policy import Order, Policy
 from kubedns.upstream.pool import MAX_CONNECTIONS, PoolLimits
-from kubedns.upstream.tls import TlsFiles, client_context
+from kubedns.upstream.tls import TlsFiles
 from kubedns.upstream.upstream import Manner, Upstream
 
 _log = logging.getLogger("plugin/forward")
@@ -137,6 +135,7 @@ class Forward:
         self._options = options
         self._new = new
         self._was_full = False
+        self._listeners: list[Callable[[Upstream], None]] = []
         self._files = UpstreamFiles(options.route, self._take)
         self._forwarder = forwarder
         self._rejected = rejected
@@ -150,6 +149,10 @@ class Forward:
     def start(self, plugins: Sequence[Plugin]) -> None:
         """Follow the files that name upstreams."""
         self._files.start()
+
+    def tell_of_new(self, listener: Callable[[Upstream], None]) -> None:
+        """Tell ``listener`` of each upstream that is asked besides from now on."""
+        self._listeners.append(listener)
 
     def look_at_files(self) -> None:
         """Ask what they name now."""
@@ -202,11 +205,13 @@ class Forward:
     def _take(self, addresses: Sequence[UpstreamAddress]) -> None:
         """Ask those at ``addresses`` from now on; what is known of the ones that stay is kept."""
         before = {upstream.address: upstream for upstream in self.upstreams}
-        self._forwarder.upstreams = [
-            before.pop(address) if address in before else self._new(address) for address in addresses
-        ]
+        new = {address: self._new(address) for address in addresses if address not in before}
+        self._forwarder.upstreams = [new.get(address) or before.pop(address) for address in addresses]
         for upstream in before.values():
             upstream.close()
+        for upstream in new.values():
+            for listener in self._listeners:
+                listener(upstream)
 
     def _is_for_the_next(self, answer: Answer) -> bool:
         options = self._options
@@ -235,9 +240,9 @@ def make(options: Options, context: Context) -> Forward:
         options.force_tcp,
         PoolLimits(connections=options.max_idle_conns or MAX_CONNECTIONS, idle_seconds=options.expire),
     )
-    route = _with_names(options)
+    route = named(options.route, options.tls_servername)
     if any(address.over_tls for address in route.upstreams):
-        manner = replace(manner, tls=_tls(options, context.folder))
+        manner = replace(manner, tls=tls_context(options.tls, context.folder, route))
 
     def new(address: UpstreamAddress) -> Upstream:
         return Upstream(address, manner, route.place, _counters(address, context))
@@ -255,36 +260,3 @@ def make(options: Options, context: Context) -> Forward:
 
 def _counters(address: UpstreamAddress, context: Context) -> ForwardCounters:
     return ForwardCounters(context.metrics, str(address), "tcp-tls" if address.over_tls else "tcp")
-
-
-def _with_names(options: Options) -> Route:
-    """The route, its upstreams over TLS each with the name that its certificate must have."""
-    route = options.route
-    if not options.tls_servername:
-        return route
-    if any(address.server_name for address in route.upstreams):
-        raise ConfigurationError(
-            "forward: tls_servername, and a name of its own after %",
-            remedy=f"keep one of them at {options.route.place}",
-        )
-    places = (
-        replace(each, server_name=options.tls_servername)
-        if isinstance(each, UpstreamAddress) and each.over_tls
-        else each
-        for each in route.places
-    )
-    return replace(route, places=tuple(places))
-
-
-def _tls(options: Options, folder: Path) -> ssl.SSLContext:
-    named = (options.tls.authority, options.tls.certificate, options.tls.key)
-    files = TlsFiles(*(None if path is None else folder / path for path in named))
-    try:
-        return client_context(files)
-    except OSError as error:
-        shown = ", ".join(str(path) for path in named if path is not None)
-        raise ConfigurationError(
-            f"forward tls: {shown}: {error.strerror or error}",
-            location=options.route.location,
-            remedy="name files in PEM that can be read, the key being that of the certificate",
-        ) from error

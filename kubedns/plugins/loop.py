@@ -2,9 +2,9 @@
 
 Syntax: ``loop``
 
-Once queries are answered, each upstream of the server block's ``forward`` is asked for a name that nobody can guess. An
-upstream through which that question comes back, as a resolv.conf that names this server itself does, is asked no more;
-a log line says which, and everything else goes on.
+Once queries are answered, each upstream of the server block's ``forward``, and each that a changed file names later,
+is asked for a name that nobody can guess. An upstream through which that question comes back, as a resolv.conf that
+names this server itself does, is asked no more; a log line says which, and everything else goes on.
 
 Example::
 
@@ -21,6 +21,7 @@ import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kubedns.corefile.options import PluginOptions
 from kubedns.dns.answer import Answer, refused
@@ -57,10 +58,10 @@ class Loop:
         """Probe the upstreams of the server block's ``plugins``."""
         for plugin in plugins:
             if isinstance(plugin, Forward):
+                probe = partial(self._begin, plugin.zone)
+                plugin.tell_of_new(probe)
                 for upstream in plugin.upstreams:
-                    task = asyncio.get_running_loop().create_task(self._probe(plugin.zone, upstream))
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
+                    probe(upstream)
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """Notice a probe that has come back; all else goes on."""
@@ -78,6 +79,11 @@ class Loop:
         """End the probes that are under way."""
         for task in self._tasks:
             task.cancel()
+
+    def _begin(self, zone: Name, upstream: Upstream) -> None:
+        task = asyncio.get_running_loop().create_task(self._probe(zone, upstream))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _probe(self, zone: Name, upstream: Upstream) -> None:
         name = zone.child(secrets.token_hex(12).encode(), secrets.token_hex(12).encode())

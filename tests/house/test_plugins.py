@@ -22,6 +22,7 @@ NO_WORDS = {
     "cache_reading",
     "forward_files",
     "forward_reading",
+    "forward_tls",
     "kept_answers",
     "given_zones",
     "networks",

@@ -19,6 +19,7 @@ from kubedns.errors import ConfigurationErrors, Location
 from kubedns.plugins.forward import Forward, Options
 from kubedns.plugins.forward_files import UpstreamFiles
 from kubedns.plugins.forward_reading import Probing
+from kubedns.plugins.loop import Loop
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
@@ -363,3 +364,26 @@ def test_upstreams_have_no_say_in_zones_that_are_served_here(
     assert lines[0] == records[0]
     assert sum(" IN A " in line for line in lines) == addresses
     assert not any("6.6.6.6" in line for line in lines)
+
+
+def test_loop_probes_what_a_changed_file_names(tmp_path: Path) -> None:
+    async def run() -> list[str]:
+        file = tmp_path / "resolv.conf"
+        file.write_text("nameserver 192.0.2.1\n")
+        server = built(f"loop\nforward . {file}")
+        forward, loop = (next(each for each in server.plugins if isinstance(each, kind)) for kind in (Forward, Loop))
+        assert isinstance(loop, Loop)
+        assert isinstance(forward, Forward)
+        probed: list[str] = []
+        try:
+            loop.start([loop, forward])
+            file.write_text("nameserver 192.0.2.1\nnameserver 192.0.2.2\n")
+            forward.look_at_files()
+            await asyncio.sleep(0)
+            probed = [str(upstream.address) for upstream in loop._probes.values()]
+        finally:
+            server.close()
+            await asyncio.sleep(0)
+        return probed
+
+    assert asyncio.run(run()) == ["192.0.2.1:53", "192.0.2.2:53"]
