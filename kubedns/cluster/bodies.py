@@ -127,6 +127,29 @@ class SliceBody(Body, frozen=True):
     ports: list[PortBody] | None = None
 
 
+class ImportPort(Body, frozen=True):
+    """One of a ServiceImport's ports."""
+
+    port: int
+    name: str | None = None
+    protocol: str | None = None
+
+
+class ImportSpec(Body, frozen=True):
+    """``spec`` of a ServiceImport."""
+
+    type: Literal["ClusterSetIP", "Headless"] | None = None
+    ips: list[str] | None = None
+    ports: list[ImportPort] | None = None
+
+
+class ImportBody(Body, frozen=True):
+    """A ServiceImport (Multi-Cluster Services API, KEP-1645)."""
+
+    metadata: Metadata
+    spec: ImportSpec | None = None
+
+
 class EndpointAddress(Body, frozen=True):
     """One address of Endpoints."""
 

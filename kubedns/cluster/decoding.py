@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from sys import intern
 
+import msgspec
+
 from kubedns.cluster.bodies import (
     Conditions,
     EndpointAddress,
     EndpointBody,
     EndpointsBody,
+    ImportBody,
+    ImportPort,
+    ImportSpec,
     Metadata,
     NamespaceBody,
     NodeBody,
@@ -50,6 +55,8 @@ from kubedns.cluster.objects import (
 )
 
 SERVICE_LABEL = "kubernetes.io/service-name"
+IMPORT_LABEL = "multicluster.kubernetes.io/service-name"
+SOURCE_CLUSTER_LABEL = "multicluster.kubernetes.io/source-cluster"
 STATEFUL_LABEL = "statefulset.kubernetes.io/pod-name"
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 DEFAULT_NAMESPACE = "default"
@@ -92,6 +99,25 @@ def decode_slice(body: SliceBody, origin: str) -> EndpointSlice:
     bodies = [] if body.address_type == "FQDN" else body.endpoints or []
     endpoints = [_endpoint(each, f"endpoints[{position}]") for position, each in enumerate(bodies)]
     return EndpointSlice(namespace, name, service, _ports(body.ports, "ports"), tuple(endpoints), origin)
+
+
+def decode_import(body: ImportBody, origin: str) -> Service:
+    """What a ServiceImport is to clients: a Service of the whole clusterset, with its own addresses or without."""
+    spec = body.spec or ImportSpec()
+    namespace, name = names_of(body.metadata)
+    check_label(name, "metadata.name")
+    ports = tuple([_service_port(port, f"spec.ports[{position}]") for position, port in enumerate(spec.ports or ())])
+    is_headless = spec.type == "Headless"
+    addresses = () if is_headless else packed_addresses(spec.ips or (), "spec.ips")
+    return Service(namespace, name, addresses, ports, is_headless, origin=origin)
+
+
+def decode_imported_slice(body: SliceBody, origin: str) -> EndpointSlice:
+    """The slice of a ServiceImport, with the cluster that it is from."""
+    labels = body.metadata.labels or {}
+    cluster = check_label(labels.get(SOURCE_CLUSTER_LABEL, ""), "metadata.labels")
+    service = intern(labels.get(IMPORT_LABEL, ""))
+    return msgspec.structs.replace(decode_slice(body, origin), service=service, cluster=intern(cluster))
 
 
 def decode_endpoints(body: EndpointsBody, origin: str) -> tuple[EndpointSlice, ...]:
@@ -188,7 +214,7 @@ def _external_places(spec: ServiceSpec, status: ServiceStatus) -> tuple[tuple[by
     return tuple(dict.fromkeys((*balanced, *own))), check_word(named, "status.loadBalancer.ingress.hostname")
 
 
-def _service_port(body: ServicePortBody, where: str) -> ServicePort:
+def _service_port(body: ServicePortBody | ImportPort, where: str) -> ServicePort:
     return _shared_service_port(
         intern(check_label(body.name or "", f"{where}.name")),
         check_protocol(body.protocol, f"{where}.protocol"),

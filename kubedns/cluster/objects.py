@@ -78,7 +78,10 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
 
 
 class EndpointSlice(msgspec.Struct, frozen=True, gc=False):
-    """Endpoints of one Service, of one address family. ``service`` is empty for a slice that names no Service."""
+    """Endpoints of one Service, of one address family. ``service`` is empty for a slice that names no Service.
+
+    ``cluster``: the one that the endpoints are in, where they have been imported.
+    """
 
     namespace: str
     name: str
@@ -86,6 +89,7 @@ class EndpointSlice(msgspec.Struct, frozen=True, gc=False):
     ports: tuple[EndpointPort, ...]
     endpoints: tuple[Endpoint, ...]
     origin: str = ""
+    cluster: str = ""
 
 
 class Pod(msgspec.Struct, frozen=True, gc=False):

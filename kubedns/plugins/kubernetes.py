@@ -18,10 +18,12 @@ Syntax::
         ignore empty_service
         startup_timeout DURATION
         mesh NAMESPACE/SERVICE [PORT]
+        multicluster ZONES...
     }
 
 ZONES default to those of the server block; reverse zones among them (in-addr.arpa, or a network as in 10.0.0.0/8) are
-answered with PTR records. ``manifests`` reads files and folders in place of an API server.
+answered with PTR records. ``manifests`` reads files and folders in place of an API server. ``multicluster``: those of
+the zones, as clusterset.local, whose names are of ServiceImports, which other clusters have given to this one.
 
 Example::
 
@@ -42,7 +44,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kubedns.cluster.lister import Lister
 from kubedns.cluster.selectors import BadSelectorError, LabelSelector, parse_selector
 from kubedns.corefile.blocks import Directive, Word
 from kubedns.corefile.options import PluginOptions, arguments, flag, ignored, option
@@ -166,6 +167,9 @@ class Options(PluginOptions):
         default=None,
         help="the mesh's own Service; with it the names that the mesh needs are served",
     )
+    multicluster: tuple[Name, ...] = option(
+        Zones(1), default=(), help="which of the zones have the names that other clusters have given"
+    )
     apiserver_qps: int = option(Count(), default=0, help=_API_ONLY)
     apiserver_burst: int = option(Count(), default=0, help=_API_ONLY)
     apiserver_max_inflight: int = option(Count(), default=0, help=_API_ONLY)
@@ -175,21 +179,25 @@ class Options(PluginOptions):
 
 
 class Kubernetes:
-    """Answers for the names of one cluster. ``fallthrough``: zones whose missing names go on down the chain."""
+    """Answers for the names of a cluster. ``fallthrough``: zones whose missing names go on down the chain.
+
+    ``imported``: the names that other clusters have given to it, if they have zones.
+    """
 
     word = "kubernetes"
 
-    def __init__(self, zone: ClusterZone, fallthrough: Sequence[Name], lister: Lister) -> None:
+    def __init__(self, zone: ClusterZone, fallthrough: Sequence[Name], imported: ClusterZone | None = None) -> None:
         self.zone = zone
+        self.clusters = (zone,) if imported is None else (zone, imported)
         self._fallthrough = fallthrough
-        self._lister = lister
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What the cluster says of the name; another zone's name goes on, and so does a missing one that may."""
         name = query.question.name
-        if self.zone.zone_of(name) is None:
+        cluster = next((each for each in self.clusters if each.zone_of(name) is not None), None)
+        if cluster is None:
             return await next_plugin(query)
-        answer = self.zone.answer(query.question, query.trace)
+        answer = cluster.answer(query.question, query.trace)
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             query.trace.step(self.word, "the name is missing and falls through")
             return (await next_plugin(query)).also_on(answer.depends_on)
@@ -197,24 +205,29 @@ class Kubernetes:
 
     def apexes(self) -> Iterable[Name]:
         """Its zones, reverse ones too."""
-        return [zone.name for zone in self.zone.zones]
+        return [zone.name for cluster in self.clusters for zone in cluster.zones]
 
     def soa(self, zone: Name) -> RRset | None:
         """The SOA of one of its zones, or of a Service's endpoints, once the cluster has been listed."""
-        if not self._lister.has_synced:
+        cluster = self._cluster_of(zone)
+        if not cluster.lister.has_synced:
             return None
-        found = self.zone.begins_at(zone)
-        return endpoint_zone_soa(self.zone, zone) if found is None else found.soa(self.zone.serial)
+        found = cluster.begins_at(zone)
+        return endpoint_zone_soa(cluster, zone) if found is None else found.soa(cluster.serial)
 
     def zone_records(self, zone: Name) -> Iterator[RRset]:
         """Every RRset of one of these zones, as the cluster is now."""
-        cluster = self.zone.frozen()
+        cluster = self._cluster_of(zone).frozen()
         found = cluster.begins_at(zone)
         return endpoint_zone_records(cluster, zone) if found is None else zone_records(cluster, found)
 
     def is_ready(self) -> bool:
         """Whether the cluster has been listed."""
-        return self._lister.has_synced
+        return all(cluster.lister.has_synced for cluster in self.clusters)
+
+    def _cluster_of(self, apex: Name) -> ClusterZone:
+        """The cluster with that zone; its own where it is none of either."""
+        return next((cluster for cluster in self.clusters if cluster.begins_at(apex) is not None), self.zone)
 
 
 def source_of(options: Options) -> ClusterSource:
@@ -226,10 +239,11 @@ def source_of(options: Options) -> ClusterSource:
 
 def make(options: Options, context: Context) -> Kubernetes:
     """The plugin."""
-    lister = context.lister(source_of(options))
+    source = source_of(options)
+    lister = context.lister(source)
     zones = options.zones or context.zones
     records = RecordOptions(
-        zones=zones,
+        zones=tuple(zone for zone in zones if zone not in options.multicluster),
         ttl=options.ttl,
         pods=options.pods,
         endpoint_pod_names=options.endpoint_pod_names,
@@ -242,4 +256,16 @@ def make(options: Options, context: Context) -> Kubernetes:
     fallthrough = () if options.fallthrough is None else options.fallthrough or zones
     # Whatever the store has seen before, the serial goes on from where it is.
     zone = ClusterZone(records, lister, context.serial - lister.version)
-    return Kubernetes(zone, fallthrough, lister)
+    if not options.multicluster:
+        return Kubernetes(zone, fallthrough)
+    imported = imported_zone(options.multicluster, options.ttl, not options.noendpoints, source, context)
+    return Kubernetes(zone, fallthrough, imported)
+
+
+def imported_zone(
+    zones: tuple[Name, ...], ttl: int, serve_endpoints: bool, source: ClusterSource, context: Context
+) -> ClusterZone:
+    """The names in ``zones`` of what other clusters have given to the one that ``source`` describes."""
+    lister = context.lister(ClusterSource(source.manifests, source.api, imports=True))
+    records = RecordOptions(zones=zones, ttl=ttl, serve_endpoints=serve_endpoints)
+    return ClusterZone(records, lister, context.serial - lister.version)

@@ -54,6 +54,7 @@ CHAIN = (
     Row("hosts"),
     Row("k8s_external"),
     Row("kubernetes"),
+    Row("multicluster"),
     Row("file", once=False),
     Row("auto"),
     Row("secondary", once=False),

@@ -143,13 +143,14 @@ class ClusterSource:
 
     ``manifests``: files and folders to read. ``api``: the API server's address or the kubeconfig that names it, empty
     for the cluster that the process runs in. ``selector``: what Services, slices and Pods must have. ``pods``: whether
-    all Pods are needed, not just those of StatefulSets.
+    all Pods are needed, not just those of StatefulSets. ``imports``: what other clusters gave, in place of its own.
     """
 
     manifests: tuple[str, ...] = ()
     api: str = ""
     selector: LabelSelector | None = None
     pods: bool = False
+    imports: bool = False
 
 
 @dataclass(frozen=True, slots=True)

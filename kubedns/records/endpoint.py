@@ -11,7 +11,7 @@ from kubedns.cluster.objects import Endpoint, EndpointPort, EndpointSlice, Pod, 
 from kubedns.dns.names import MAX_LABEL_OCTETS
 from kubedns.dns.rdata import TXT, RecordType
 from kubedns.records.dashed import dashed, parse_dashed
-from kubedns.records.lookup import Found, Lookup
+from kubedns.records.lookup import EXISTS, Found, Lookup
 from kubedns.records.owner import EndpointName, PortName
 from kubedns.records.rdatas import Listener, address_rdatas, srv_rdatas, target_rrsets
 from kubedns.records.zone import Zone, child_of
@@ -21,12 +21,18 @@ Port = TypeVar("Port", ServicePort, EndpointPort)
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
-    """One address of an endpoint, and the ``label`` that names it below its Service."""
+    """One address of an endpoint, and the ``label`` that names it below its Service, or its cluster's part of it."""
 
     label: str
     address: bytes
     endpoint: Endpoint
     endpoint_slice: EndpointSlice
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels between the Service's name and the endpoint's own, which is the first of them."""
+        cluster = self.endpoint_slice.cluster
+        return (self.label, cluster) if cluster else (self.label,)
 
 
 def find_endpoint(lookup: Lookup, owner: EndpointName) -> Found | None:
@@ -34,8 +40,13 @@ def find_endpoint(lookup: Lookup, owner: EndpointName) -> Found | None:
     service = lookup.service(owner.namespace, owner.service)
     if service is None or service.external_name:
         return None
-    members = list(_named(lookup, service, owner.endpoint))
-    return members_found(lookup, service, members) if members else None
+    members = list(_named(lookup, service, owner))
+    if members:
+        return members_found(lookup, service, members)
+    has_cluster = not owner.cluster and any(
+        endpoint_slice.cluster == owner.endpoint for endpoint_slice, _ in published(lookup, service)
+    )
+    return EXISTS if has_cluster else None
 
 
 def members_found(lookup: Lookup, service: Service, members: list[Member]) -> Found:
@@ -90,7 +101,7 @@ def listeners_of(
     """Every port of every member, where its slice gives a number; with ``owner`` only those that it names."""
     parent = zone.service_name(service.namespace, service.name)
     for member in members:
-        target = child_of(parent, member.label)
+        target = child_of(parent, *member.labels)
         ports = member.endpoint_slice.ports
         for port in ports if owner is None else named_ports(ports, owner):
             if port.number:
@@ -115,12 +126,15 @@ def _facts(endpoint: Endpoint) -> TXT:
     return TXT(tuple([string for string in strings if len(string) <= _MAX_STRING_OCTETS]))
 
 
-def _named(lookup: Lookup, service: Service, label: str) -> Iterator[Member]:
-    """Members of that label; the label is read as an address once, not each address written as a label."""
+def _named(lookup: Lookup, service: Service, owner: EndpointName) -> Iterator[Member]:
+    """Members of that name; its label is read as an address once, not each address written as a label."""
+    label = owner.endpoint
     address = parse_dashed(label) or b""
     if address and dashed(address) != label:
         address = b""
     for endpoint_slice, endpoint in published(lookup, service):
+        if endpoint_slice.cluster != owner.cluster:
+            continue
         own = endpoint.hostname or _own_label(lookup, service, endpoint)
         if own == label:
             for each in endpoint.addresses:

@@ -103,11 +103,11 @@ def _endpoints(cluster: ClusterZone, zone: Zone) -> Iterator[RRset]:
     for service in cluster.lister.services():
         if service.external_name or not lookups[0].exposes(service.namespace):
             continue
-        labels: dict[str, list[Member]] = {}
+        labels: dict[tuple[str, ...], list[Member]] = {}
         for member in members_of(lookups[0], service, published(lookups[0], service)):
-            labels.setdefault(member.label, []).append(member)
+            labels.setdefault(member.labels, []).append(member)
         for label, members in labels.items():
-            owner = zone.service_child(service.namespace, service.name, label)
+            owner = zone.service_child(service.namespace, service.name, *label)
             for lookup in lookups:
                 found = members_found(lookup, service, members)
                 if found.rdatas:

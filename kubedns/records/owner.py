@@ -62,11 +62,15 @@ class ServiceName(msgspec.Struct, frozen=True, gc=False):
 
 
 class EndpointName(msgspec.Struct, frozen=True, gc=False):
-    """``ENDPOINT.SERVICE.NAMESPACE.svc.<zone>`` (§2.4.1)."""
+    """``ENDPOINT.SERVICE.NAMESPACE.svc.<zone>`` (§2.4.1).
+
+    With ``cluster``: ``ENDPOINT.CLUSTER.SERVICE.NAMESPACE.svc.<zone>`` of a clusterset (KEP-1645).
+    """
 
     namespace: str
     service: str
     endpoint: str
+    cluster: str = ""
 
 
 class ProtocolName(msgspec.Struct, frozen=True, gc=False):
@@ -177,6 +181,8 @@ def _service(labels: Labels) -> Owner:
             return EndpointName(namespace, service, endpoint)
         case [port, protocol, service, namespace] if protocol in PROTOCOLS and port[0] == "_":
             return PortName(namespace, service, PROTOCOLS[protocol], port[1:]) if port != "_" else _NOTHING
+        case [endpoint, cluster, service, namespace] if cluster[0] != "_":
+            return EndpointName(namespace, service, endpoint, cluster)
         case [namespace]:
             return NamespaceName(Tree.SERVICES, namespace)
         case []:

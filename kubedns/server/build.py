@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kubedns.cluster.objects import Kind
@@ -23,6 +23,7 @@ from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestErro
 from kubedns.observe.metrics import Metrics
 from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
+from kubedns.plugins.multicluster import Options as MulticlusterOptions
 from kubedns.plugins.order import HARMLESS, LATER, ONCE_ONLY, PLUGINS, REFUSED, ROWS
 from kubedns.plugins.plugin import ClusterSource, Context, Joining, Plugin, Readiness
 from kubedns.records.zone import MAX_ZONE_OCTETS
@@ -134,7 +135,7 @@ class _Builder:
             return
         zones = tuple(dict.fromkeys(address.zone for address in draft.block.addresses))
         folder = Path(draft.block.location.file).parent
-        if isinstance(options, KubernetesOptions):
+        if isinstance(options, KubernetesOptions | MulticlusterOptions):
             if not self._settings.is_trial:
                 _check_source(options, directive, folder)
             _check_zones(options.zones or zones, directive)
@@ -177,15 +178,16 @@ class _Builder:
 
     def _store(self, source: ClusterSource, folder: Path) -> Store:
         paths = tuple(str(found_path(path, folder)) for path in source.manifests)
-        located = ClusterSource(paths, source.api, source.selector, source.pods)
+        located = replace(source, manifests=paths)
         cluster = self._clusters.get(located) or self._known.get(located)
         if cluster is None:
             store = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
             store.subscribe(self._cache.drop)
-            options = ManifestOptions(paths, self._settings.networks, source.selector or LabelSelector())
+            selector = source.selector or LabelSelector()
+            options = ManifestOptions(paths, self._settings.networks, selector, source.imports)
             cluster = Cluster(store, ManifestSource(options, store, _report))
         self._clusters[located] = cluster
-        self._exposition.sources[" ".join(paths)] = cluster.source
+        self._exposition.sources[" ".join((*paths, *(["imports"] if source.imports else [])))] = cluster.source
         return cluster.store
 
     def server(self, drafts: Sequence[_Draft]) -> Server:
@@ -229,12 +231,12 @@ def found_path(path: str, folder: Path) -> Path:
     return beside if beside.exists() else Path(path)
 
 
-def _check_source(options: KubernetesOptions, directive: Directive, folder: Path) -> None:
+def _check_source(options: KubernetesOptions | MulticlusterOptions, directive: Directive, folder: Path) -> None:
     if not options.manifests:
-        message = "kubernetes: there is nothing to read names from; an API server is not spoken to yet"
+        message = f"{directive.word.text}: there is nothing to read names from; an API server is not spoken to yet"
         raise directive.word.fault(message, "add `manifests PATH` to its block")
     faults = [
-        directive.word.fault(f"kubernetes manifests: no file or folder {path}", "write a path that exists")
+        directive.word.fault(f"{directive.word.text} manifests: no file or folder {path}", "write a path that exists")
         for path in options.manifests
         if not found_path(path, folder).exists()
     ]
@@ -249,13 +251,14 @@ def _check_zones(zones: Sequence[Name], directive: Directive) -> None:
     """
     if all(map(is_reverse, zones)):
         raise directive.word.fault(
-            "kubernetes: all of its zones are reverse ones",
+            f"{directive.word.text}: all of its zones are reverse ones",
             "name the cluster's zone too, as in `kubernetes cluster.local`",
         )
     for zone in zones:
         if zone.octets() > MAX_ZONE_OCTETS and not is_reverse(zone):
             raise directive.word.fault(
-                f"kubernetes: zone {zone} is too long for names of endpoints", f"take one of {MAX_ZONE_OCTETS} octets"
+                f"{directive.word.text}: zone {zone} is too long for names of endpoints",
+                f"take one of {MAX_ZONE_OCTETS} octets",
             )
 
 

@@ -147,7 +147,8 @@ class Server:
     @property
     def cluster_zones(self) -> tuple[ClusterZone, ...]:
         """The cluster zones of all server blocks."""
-        return tuple(plugin.zone for plugin in self.plugins if isinstance(plugin, Kubernetes))
+        plugins = [plugin for plugin in self.plugins if isinstance(plugin, Kubernetes)]
+        return tuple(cluster for plugin in plugins for cluster in plugin.clusters)
 
 
 def _speaks_ipv6() -> bool:

@@ -101,7 +101,7 @@ async def serve(port: int, change: Callable[[Store], Coroutine[None, None, None]
     store.subscribe(cache.drop)
     store.upsert(Service("shop", "db", (), (), is_headless=True))
     change_all(store, 0)
-    plugins: list[Plugin] = [LoadBalance(()), Kubernetes(ClusterZone(RecordOptions(zones=(ZONE,)), store), (), store)]
+    plugins: list[Plugin] = [LoadBalance(()), Kubernetes(ClusterZone(RecordOptions(zones=(ZONE,)), store), ())]
     metrics = Metrics()
     resolver = Resolver([make_chain([ZONE], plugins)], metrics)
     counters = metrics.responder("", "udp", 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import msgspec
 from kubedns.cluster.checks import BadObjectError
 from kubedns.cluster.decoding import DEFAULT_NAMESPACE
 from kubedns.cluster.selectors import LabelSelector
-from kubedns.cluster.sources.kinds import KINDS, Identity, name_identity
+from kubedns.cluster.sources.kinds import KINDS, Identity, ReadableKind, name_identity
 from kubedns.cluster.sources.type_faults import type_fault
 from kubedns.cluster.sources.yaml_lists import split_list
 from kubedns.cluster.sources.yaml_text import YamlError, YamlText
@@ -59,9 +59,11 @@ class FileContent:
                 self.documents[identity] = entry
 
 
-def read_documents(content: bytes, file: str, selector: LabelSelector) -> FileContent:
-    """Everything in a file. Services and slices whose labels ``selector`` does not want are left out."""
-    reader = _Reader(file, selector, FileContent())
+def read_documents(
+    content: bytes, file: str, selector: LabelSelector, kinds: Mapping[str, ReadableKind] = KINDS
+) -> FileContent:
+    """Everything of ``kinds`` in a file. Services and slices whose labels ``selector`` does not want are left out."""
+    reader = _Reader(file, selector, FileContent(), kinds)
     content = content.removeprefix(_BYTE_ORDER_MARK)
     # Flow style also begins with a brace; only a file that calls itself JSON has to be JSON.
     if _BRACE.match(content) and reader.read_json(content, file.endswith(".json")):
@@ -98,12 +100,13 @@ class _Reader:
     file: str
     selector: LabelSelector
     found: FileContent
+    kinds: Mapping[str, ReadableKind]
 
     def read_yaml(self, text: YamlText) -> None:
         """Take what a document of YAML says."""
         try:
             if (items := split_list(text)) is not None:
-                part = _Reader(self.file, self.selector, FileContent())
+                part = _Reader(self.file, self.selector, FileContent(), self.kinds)
                 for item in items:
                     part._take_yaml(item)
                 self.found.add(part.found)
@@ -149,7 +152,7 @@ class _Reader:
 
     def _take(self, kind: str, api_version: str, make: Callable[[type[msgspec.Struct]], Any], place: _Place) -> None:
         """Take one object, which ``make`` gives as the body of its kind."""
-        known = KINDS.get(kind)
+        known = self.kinds.get(kind)
         if known is None or api_version.rpartition("/")[0] not in known.groups:
             self.found.skipped += bool(kind)
             return
@@ -172,7 +175,7 @@ class _Reader:
         self.found.documents[identity] = entry
 
     def _fault(self, place: _Place, kind: str, path: str, message: str, remedy: str) -> None:
-        identity = _identity_at(place, kind)
+        identity = _identity_at(place, kind, self.kinds.get(kind))
         # Where its name is broken or missing, nobody knows which object it was.
         self.found.has_unknown |= not identity[2] or path.startswith(".metadata.n")
         location = Location(self.file, place.text.line_of(place.path + path) or place.line, 0, "/".join(identity))
@@ -195,9 +198,9 @@ class _Place:
     line: int
 
 
-def _identity_at(place: _Place, kind: str) -> Identity:
+def _identity_at(place: _Place, kind: str, known: ReadableKind | None) -> Identity:
     """What a broken object would be called, as far as it can be made out."""
-    at, known = place.path + ".metadata", KINDS.get(kind)
+    at = place.path + ".metadata"
     namespace = place.text.scalar_at(f"{at}.namespace") or DEFAULT_NAMESPACE
     return kind, namespace if known and known.is_namespaced else "", place.text.scalar_at(f"{at}.name") or ""
 

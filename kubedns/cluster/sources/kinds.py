@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from kubedns.cluster import bodies
-from kubedns.cluster.decoding import decode_namespace, decode_node, decode_slice, names_of
+from kubedns.cluster.decoding import (
+    decode_import,
+    decode_imported_slice,
+    decode_namespace,
+    decode_node,
+    decode_slice,
+    names_of,
+)
 from kubedns.cluster.written import Entry, written_endpoints, written_pod, written_service, written_workload
 
 Identity = tuple[str, str, str]
@@ -56,3 +63,10 @@ KINDS: dict[str, ReadableKind] = {
     **{kind: _workload(kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")},
 }
 """By the kind's name in the API."""
+
+IMPORTED_KINDS: dict[str, ReadableKind] = {
+    "ServiceImport": ReadableKind(("multicluster.x-k8s.io",), bodies.ImportBody, decode_import, is_selective=True),
+    "EndpointSlice": ReadableKind(("discovery.k8s.io",), bodies.SliceBody, decode_imported_slice),
+    "Namespace": KINDS["Namespace"],
+}
+"""The same for what a cluster has been given by the others of its clusterset."""

@@ -17,7 +17,8 @@ from kubedns.cluster.objects import Object
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.sources.documents import FileContent, read_documents
 from kubedns.cluster.sources.files import SUFFIXES, Files, find_files, unreadable
-from kubedns.cluster.sources.kinds import Identity, name_identity
+from kubedns.cluster.sources.kinds import IMPORTED_KINDS, Identity, name_identity
+from kubedns.cluster.sources.kinds import KINDS as READ_KINDS
 from kubedns.cluster.store import KINDS, Store
 from kubedns.cluster.workloads import Networks, expand
 from kubedns.cluster.written import Entry
@@ -34,11 +35,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ManifestOptions:
-    """Which files and folders, where made-up addresses come from, and what labels objects must have."""
+    """Which files and folders, where made-up addresses come from, and what labels objects must have.
+
+    ``imports``: read what other clusters have given, in place of what the cluster has itself.
+    """
 
     paths: tuple[str, ...]
     networks: Networks = field(default_factory=Networks)
     selector: LabelSelector = field(default_factory=LabelSelector)
+    imports: bool = False
 
 
 class ManifestSource:
@@ -182,7 +187,8 @@ class ManifestSource:
 
     def _content_of(self, path: Path, old: FileContent | None) -> FileContent:
         try:
-            content = read_documents(path.read_bytes(), str(path), self._options.selector)
+            kinds = IMPORTED_KINDS if self._options.imports else READ_KINDS
+            content = read_documents(path.read_bytes(), str(path), self._options.selector, kinds)
         except OSError as error:
             content = FileContent(faults=[unreadable(path, error)], has_unknown=True)
         if old is not None:
