@@ -11,19 +11,24 @@ MAX_UDP_OCTETS = 1232
 """Our own ceiling over UDP: what passes the IPv6 minimum MTU unfragmented."""
 
 
+Option = tuple[int, bytes]
+"""An option: its code and its octets."""
+
+
 class Edns(msgspec.Struct, frozen=True, gc=False):
     """The OPT of a query. ``options`` are its (code, octets) pairs in the order sent."""
 
     version: int
     udp_octets: int
     dnssec_ok: bool
-    options: tuple[tuple[int, bytes], ...]
+    options: tuple[Option, ...]
 
 
 class OptionCode:
     """Numbers of the options that the code speaks of by name (IANA DNS EDNS0 option codes)."""
 
     NSID = 3
+    CLIENT_SUBNET = 8
     COOKIE = 10
     EXTENDED_ERROR = 15
 

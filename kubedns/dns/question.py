@@ -6,7 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from kubedns.dns.edns import Edns, OptionCode
+from kubedns.dns.edns import Edns, Option, OptionCode
 from kubedns.dns.names import Name
 from kubedns.dns.rdata import type_name
 from kubedns.dns.rrset import CLASS_IN
@@ -44,6 +44,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     """A well-formed query. ``flags`` are the header's 16 bits as they came; ``octets`` counts the whole message.
 
     ``serial``: the zone's that the client has already, where it asks for what has changed since (RFC 1995 §3).
+    ``options`` are what goes along to upstreams, which is nothing of the client's own.
     """
 
     id: int
@@ -54,6 +55,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     client: Client
     trace: Trace = NO_TRACE
     serial: int | None = None
+    options: tuple[Option, ...] = ()
 
     @property
     def checking_disabled(self) -> bool:

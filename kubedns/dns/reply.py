@@ -5,11 +5,12 @@ Pointers lead backwards only and names stay within 255 octets; whatever breaks a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from struct import Struct, error
 
 import msgspec
 
-from kubedns.dns.edns import MAX_UDP_OCTETS
+from kubedns.dns.edns import MAX_UDP_OCTETS, Option
 from kubedns.dns.names import Labels, Name, name_of
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import AAAA, CNAME, NS, PTR, SOA, SRV, TXT, A, Opaque, Rdata, RecordType
@@ -50,12 +51,15 @@ def question_octets(question: Question) -> bytes:
     return name_octets(question.name.labels) + question.type.to_bytes(2) + question.rdclass.to_bytes(2)
 
 
-def query_octets(ident: int, question: bytes, dnssec_ok: bool, checking_disabled: bool, edns: bool) -> bytes:
-    """A query of our own: recursion desired, EDNS with our size, nothing of the client's but DO and CD."""
+def query_octets(
+    ident: int, question: bytes, dnssec_ok: bool, checking_disabled: bool, edns: bool, options: Iterable[Option] = ()
+) -> bytes:
+    """A query of our own: recursion desired, EDNS with our size and ``options``, of the client's flags DO and CD."""
     flags = _RD | (_CD if checking_disabled else 0)
     if not edns:
         return _HEADER.pack(ident, flags, 1, 0, 0, 0) + question
-    opt = b"\0" + Struct("!2HIH").pack(RecordType.OPT, MAX_UDP_OCTETS, 0x8000 if dnssec_ok else 0, 0)
+    written = b"".join(code.to_bytes(2) + len(octets).to_bytes(2) + octets for code, octets in options)
+    opt = b"\0" + _RECORD.pack(RecordType.OPT, MAX_UDP_OCTETS, 0x8000 if dnssec_ok else 0, len(written)) + written
     return _HEADER.pack(ident, flags, 1, 0, 0, 1) + question + opt
 
 

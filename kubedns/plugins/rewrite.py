@@ -15,6 +15,9 @@ FIELD and what follows it is one of::
     ttl [KIND] NAME SECONDS|MIN-MAX
     rcode [KIND] NAME FROM TO
     cname [KIND] FROM TO
+    edns0 local set|replace|append CODE DATA
+    edns0 nsid set|replace|append
+    edns0 subnet set|replace|append BITS4 BITS6
 
 KIND is ``exact`` (the default), ``prefix``, ``suffix``, ``substring`` or ``regex``, matched against the name in lower
 case with its final dot; ``{1}`` in the TO of a ``regex`` is its first group. A rule that fits is the last one, unless
@@ -22,8 +25,11 @@ it says ``continue``. Rules are tried in the order of the file, over all ``rewri
 
 The owner of the answer is always the name that the client asked for. ``answer name`` renames other owners by a regular
 expression, ``answer value`` the names in CNAME, NS, PTR and SRV records, ``answer auto`` both, by undoing an ``exact``,
-``prefix`` or ``suffix`` rule. What makes no name is SERVFAIL. CoreDNS's ``class`` and
-``edns0`` are refused: only class IN is served, and no EDNS option of a client's ever reaches an upstream.
+``prefix`` or ``suffix`` rule. What makes no name is SERVFAIL. CoreDNS's ``class`` is refused.
+
+``edns0`` sends an option to upstreams, to which none of the client's own goes: DATA is text, octets in hex after
+``0x``, or one of ``{qname}`` ``{qtype}`` ``{client_ip}`` ``{client_port}`` ``{protocol}``; ``subnet`` is the client's
+network with so many bits. What goes there of the client makes answers that are kept for nobody else.
 
 Example::
 
@@ -50,6 +56,7 @@ from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import BadNameError
 from kubedns.dns.question import Query, Question
 from kubedns.plugins.plugin import Context, Next
+from kubedns.plugins.rewrite_options import OptionRule
 from kubedns.plugins.rewrite_reading import FIELDS, read_rule
 from kubedns.plugins.rewrite_rules import Rule
 
@@ -78,7 +85,7 @@ class Options(PluginOptions):
 class Step:
     """A rule, and whether it is the last one where it fits."""
 
-    rule: Rule
+    rule: Rule | OptionRule
     stops: bool
 
 
@@ -97,33 +104,40 @@ class Rewrite:
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """The answer to what the rules make of the question, in the client's terms."""
         try:
-            applied = self._applied(query)
-            if not applied:
-                return await next_plugin(query)
-            question = applied[-1][2]
-            answer = await next_plugin(msgspec.structs.replace(query, question=question))
+            changed, applied, varies = self._applied(query)
+            answer = await next_plugin(changed)
             for rule, asked, rewritten in reversed(applied):
                 answer = rule.restored(answer, asked, rewritten)
         except BadNameError as error:
             query.trace.step(self.word, "a rule makes no valid name: SERVFAIL")
             return servfail(ErrorCode.OTHER, f"rewrite makes no valid name: {error}")
-        return answer
+        return msgspec.structs.replace(answer, varies_by_client=True) if varies else answer
 
-    def _applied(self, query: Query) -> list[tuple[Rule, Question, Question]]:
-        """The rules that fit, each with the question as it found it and as it left it."""
-        question = query.question
+    def _applied(self, query: Query) -> tuple[Query, list[tuple[Rule, Question, Question]], bool]:
+        """What to ask, the rules that fit, each with the question before and after, and if it is the client's own."""
         applied: list[tuple[Rule, Question, Question]] = []
+        varies = False
         for step in self.steps:
-            rewritten = step.rule.rewritten(question)
-            if rewritten is None:
-                continue
+            question = query.question
+            if isinstance(step.rule, OptionRule):
+                options = step.rule.applied(query)
+                if options is None:
+                    continue
+                effect = step.rule.effect()
+                query = msgspec.structs.replace(query, options=options)
+                varies |= step.rule.varies
+            else:
+                rewritten = step.rule.rewritten(question)
+                if rewritten is None:
+                    continue
+                effect = step.rule.effect(question, rewritten)
+                applied.append((step.rule, question, rewritten))
+                query = msgspec.structs.replace(query, question=rewritten)
             if query.trace.active:
-                query.trace.step(self.word, step.rule.effect(question, rewritten))
-            applied.append((step.rule, question, rewritten))
-            question = rewritten
+                query.trace.step(self.word, effect)
             if step.stops:
                 break
-        return applied
+        return query, applied, varies
 
 
 def make(options: Options, context: Context) -> Rewrite:

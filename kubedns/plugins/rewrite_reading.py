@@ -12,17 +12,17 @@ from kubedns.dns.answer import Rcode
 from kubedns.dns.names import BadNameError, parse_name
 from kubedns.dns.rdata import type_number
 from kubedns.dns.renaming import Kind, PatternRenaming, Renaming, TextRenaming, groups_of
+from kubedns.plugins.rewrite_options import OptionRule, read_option_rule
 from kubedns.plugins.rewrite_rules import AliasRule, NameRule, RcodeRule, Rule, TtlRule, TypeRule
 
 _KINDS = {kind.value: kind for kind in Kind}
 _RCODES = {rcode.name: rcode for rcode in Rcode if rcode < 16}
 _NOT_SERVED = {
-    "class": "only class IN is served, so leave the line out",
-    "edns0": "no option of a client's ever reaches an upstream, so leave the line out",
+    "class": "only chaos answers in another class, so leave the line out",
 }
 
 
-def read_rule(own: Word, words: Sequence[Word]) -> Rule:
+def read_rule(own: Word, words: Sequence[Word]) -> Rule | OptionRule:
     """The rule that ``words`` state, FIELD first; ``own`` is the plugin's word.
 
     Raises:
@@ -158,12 +158,13 @@ _SYNTAX = {
     "rcode": "rcode [KIND] NAME FROM TO",
     "cname": "cname [KIND] FROM TO",
 }
-_READERS: dict[str, Callable[[Word, Sequence[Word]], Rule]] = {
+_READERS: dict[str, Callable[[Word, Sequence[Word]], Rule | OptionRule]] = {
     "name": _name,
     "type": _type,
     "ttl": _ttl,
     "rcode": _rcode,
     "cname": _cname,
+    "edns0": read_option_rule,
 }
 FIELDS = (*_READERS, *_NOT_SERVED)
 """What the lines of a rule may begin with."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kubedns.dns.answer import Rcode
+from kubedns.dns.edns import Option
 from kubedns.dns.reply import Reply, UnreadableReplyError, query_octets, read_reply
 
 
@@ -26,7 +27,8 @@ class UpstreamAddress:
 class Asked:
     """What is asked: the question section, and the two of the client's flags that change the answer.
 
-    ``edns``: whether an OPT goes with it, which some old servers do not bear. ``recursion_desired``: as in the flag RD.
+    ``edns``: whether an OPT goes with it, which some old servers do not bear, with ``options``. ``recursion_desired``:
+    as in the flag RD.
     """
 
     question: bytes
@@ -34,10 +36,11 @@ class Asked:
     checking_disabled: bool = False
     edns: bool = True
     recursion_desired: bool = True
+    options: tuple[Option, ...] = ()
 
     def query(self, ident: int) -> bytes:
         """The message that asks it."""
-        octets = query_octets(ident, self.question, self.dnssec_ok, self.checking_disabled, self.edns)
+        octets = query_octets(ident, self.question, self.dnssec_ok, self.checking_disabled, self.edns, self.options)
         return octets if self.recursion_desired else bytes((*octets[:2], octets[2] & 0xFE)) + octets[3:]
 
     def reply(self, octets: bytes) -> Reply | None:

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from kubedns.dns.answer import Answer, Rcode, rcode_name
-from kubedns.dns.edns import ErrorCode, ExtendedError
+from kubedns.dns.edns import ErrorCode, ExtendedError, Option
 from kubedns.dns.names import Labels
 from kubedns.dns.question import Query, Question
 from kubedns.dns.reply import Reply, question_octets
@@ -20,7 +20,7 @@ from kubedns.upstream.upstream import Upstream
 
 _ANSWERS = (Rcode.NOERROR, Rcode.NXDOMAIN)
 
-_Key = tuple[Labels, int, int, bool, bool, bool]
+_Key = tuple[Labels, int, int, bool, bool, bool, tuple[Option, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,11 @@ class Forwarder:
         """The upstreams' answer in the spelling of the question, or SERVFAIL with the reason."""
         question = query.question
         dnssec_ok = query.dnssec_ok
-        key = (question.name.key, question.type, question.rdclass, dnssec_ok, query.checking_disabled, over_tcp)
+        flags = (dnssec_ok, query.checking_disabled, over_tcp)
+        key = (question.name.key, question.type, question.rdclass, *flags, query.options)
         under_way = self._under_way.get(key)
         if under_way is None:
-            asked = Asked(question_octets(question), dnssec_ok, query.checking_disabled)
+            asked = Asked(question_octets(question), dnssec_ok, query.checking_disabled, options=query.options)
             under_way = self._under_way[key] = _UnderWay(self._ask_for_all(key, question, asked, over_tcp))
         return spelt_as(question.name, await under_way.answer())
 

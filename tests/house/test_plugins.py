@@ -31,6 +31,7 @@ NO_WORDS = {
     "peers",
     "plugin",
     "refreshes",
+    "rewrite_options",
     "rewrite_reading",
     "secondary_copy",
     "rewrite_rules",
