@@ -80,7 +80,7 @@ def _checked(name: str, load: Callable[[], Corefile], port: int) -> Checked:
             found.warnings += map(str, corefile.warnings)
             if not corefile.blocks:
                 found.faults.append(f"{name}: no server block, so nothing would be served")
-            server = build_server(corefile.blocks, Settings(default_port=port, is_trial=True))
+            server = build_server(corefile.blocks, Settings(default_port=port))
             found.blocks = tuple(_served(server))
             server.close()
         except ConfigurationErrors as error:

@@ -24,6 +24,7 @@ class Metadata(Body, frozen=True):
     labels: Labels | None = None
     annotations: Labels | None = None
     uid: str | None = None
+    resource_version: str | None = None
 
 
 class Reference(Body, frozen=True):
@@ -38,6 +39,12 @@ class OwnedMetadata(Metadata, frozen=True):
     """``metadata`` of what controllers make: ``owner_references`` say which."""
 
     owner_references: list[Reference] | None = None
+
+
+class ObjectBody(Body, frozen=True):
+    """Any object: what names it."""
+
+    metadata: Metadata
 
 
 class ServicePortBody(Body, frozen=True):
@@ -83,10 +90,9 @@ class ServiceStatus(Body, frozen=True):
     load_balancer: LoadBalancer | None = None
 
 
-class ServiceBody(Body, frozen=True):
+class ServiceBody(ObjectBody, frozen=True):
     """A Service."""
 
-    metadata: Metadata
     spec: ServiceSpec | None = None
     status: ServiceStatus | None = None
 
@@ -118,10 +124,9 @@ class PortBody(Body, frozen=True):
     port: int | None = None
 
 
-class SliceBody(Body, frozen=True):
+class SliceBody(ObjectBody, frozen=True):
     """An EndpointSlice."""
 
-    metadata: Metadata
     address_type: str
     endpoints: list[EndpointBody] | None = None
     ports: list[PortBody] | None = None
@@ -143,10 +148,9 @@ class ImportSpec(Body, frozen=True):
     ports: list[ImportPort] | None = None
 
 
-class ImportBody(Body, frozen=True):
+class ImportBody(ObjectBody, frozen=True):
     """A ServiceImport (Multi-Cluster Services API, KEP-1645)."""
 
-    metadata: Metadata
     spec: ImportSpec | None = None
 
 
@@ -167,10 +171,9 @@ class Subset(Body, frozen=True):
     ports: list[PortBody] | None = None
 
 
-class EndpointsBody(Body, frozen=True):
+class EndpointsBody(ObjectBody, frozen=True):
     """Endpoints, the form of clusters without EndpointSlices."""
 
-    metadata: Metadata
     subsets: list[Subset] | None = None
 
 
@@ -220,7 +223,7 @@ class PodStatus(Body, frozen=True):
     conditions: list[PodCondition] | None = None
 
 
-class PodBody(Body, frozen=True):
+class PodBody(ObjectBody, frozen=True):
     """A Pod."""
 
     metadata: OwnedMetadata
@@ -241,17 +244,14 @@ class NodeStatus(Body, frozen=True):
     addresses: list[NodeAddress] | None = None
 
 
-class NodeBody(Body, frozen=True):
+class NodeBody(ObjectBody, frozen=True):
     """A Node."""
 
-    metadata: Metadata
     status: NodeStatus | None = None
 
 
-class NamespaceBody(Body, frozen=True):
+class NamespaceBody(ObjectBody, frozen=True):
     """A Namespace."""
-
-    metadata: Metadata
 
 
 class TemplateMetadata(Body, frozen=True):
@@ -283,7 +283,7 @@ class WorkloadSpec(Body, frozen=True):
     ordinals: Ordinals | None = None
 
 
-class WorkloadBody(Body, frozen=True):
+class WorkloadBody(ObjectBody, frozen=True):
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
     metadata: OwnedMetadata

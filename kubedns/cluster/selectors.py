@@ -46,12 +46,27 @@ class Requirement:
             case Operator.DOES_NOT_EXIST:
                 return self.key not in labels
 
+    def __str__(self) -> str:
+        """As the API server takes it."""
+        match self.operator:
+            case Operator.EXISTS:
+                return self.key
+            case Operator.DOES_NOT_EXIST:
+                return f"!{self.key}"
+            case Operator.IN | Operator.NOT_IN:
+                word = "in" if self.operator is Operator.IN else "notin"
+                return f"{self.key} {word} ({','.join(sorted(self.values))})"
+
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
     """Requirements that must all be met; none select everything."""
 
     requirements: tuple[Requirement, ...] = ()
+
+    def __str__(self) -> str:
+        """As the API server takes it, and :func:`parse_selector`."""
+        return ",".join(map(str, self.requirements))
 
     def matches(self, labels: dict[str, str]) -> bool:
         """Whether an object with these labels is selected."""

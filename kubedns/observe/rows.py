@@ -115,7 +115,21 @@ SECONDARY_FAILURES = Metric(
 )
 RELOAD_FAILED = Metric("coredns_reload_failed_total", (), "Changed configurations that could not be taken over.")
 RELOAD_VERSION = Metric("coredns_reload_version_info", ("hash", "value"), "1, with the configuration's hash.")
+API_REQUESTS = Metric(
+    "coredns_kubernetes_rest_client_requests_total", ("code", "method", "host"), "Requests to the API server."
+)
+API_DURATION = Distribution(
+    "coredns_kubernetes_rest_client_request_duration_seconds",
+    ("verb", "host"),
+    "Time until the API server began its reply.",
+)
+API_SKIPPED = Metric("kubedns_api_objects_skipped_total", ("resource",), "Objects that cannot be used.")
+API_LISTS = Metric("kubedns_api_lists_total", ("resource",), "Whole lists read from the API server.")
+API_REPAIRS = Metric(
+    "kubedns_api_repairs_total", ("resource",), "Objects that a list found other than the watch had left them."
+)
 METRICS = (
+    API_REQUESTS, API_DURATION, API_SKIPPED, API_LISTS, API_REPAIRS,
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
     HEALTH_DURATION, HEALTH_FAILURES, LOG_DROPPED, PYTHON_TASKS, PYTHON_THREADS,
     CACHE_ENTRIES, CACHE_HITS, CACHE_MISSES, CACHE_REQUESTS, CACHE_PREFETCHES, CACHE_DROPS, CACHE_STALE,

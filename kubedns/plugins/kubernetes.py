@@ -22,7 +22,8 @@ Syntax::
     }
 
 ZONES default to those of the server block; reverse zones among them (in-addr.arpa, or a network as in 10.0.0.0/8) are
-answered with PTR records. ``manifests`` reads files and folders in place of an API server. ``multicluster``: those of
+answered with PTR records. Names are those of the cluster that the process runs in, or that ``kubeconfig`` or
+``endpoint`` name; ``manifests`` reads files and folders in place of an API server. ``multicluster``: those of
 the zones, as clusterset.local, whose names are of ServiceImports, which other clusters have given to this one.
 
 Example::
@@ -44,6 +45,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.selectors import BadSelectorError, LabelSelector, parse_selector
 from kubedns.corefile.blocks import Directive, Word
 from kubedns.corefile.options import PluginOptions, arguments, flag, ignored, option
@@ -160,7 +162,7 @@ class Options(PluginOptions):
     )
     ignore: bool = option(Exactly("empty_service"), default=False, help="Services without ready endpoints do not exist")
     startup_timeout: float = option(
-        Duration(), default=5.0, help="only concerns an API server: manifests are read before queries are answered"
+        Duration(), default=5.0, help="how long to wait for an API server's first lists before queries are answered"
     )
     mesh: MeshService | None = option(
         Group(_mesh, {"NAMESPACE/SERVICE": NamespacedName()}, {"PORT": Text(syntax="PORT")}),
@@ -232,9 +234,17 @@ class Kubernetes:
 
 def source_of(options: Options) -> ClusterSource:
     """Which cluster the options speak of."""
-    kubeconfig = options.kubeconfig
-    api = f"{kubeconfig.path} {kubeconfig.context}".strip() if kubeconfig else options.endpoint
-    return ClusterSource(options.manifests, api, options.labels, options.pods is PodsMode.VERIFIED)
+    api = access_of(options.kubeconfig, options.endpoint, options.tls)
+    all_pods = options.pods is PodsMode.VERIFIED
+    return ClusterSource(options.manifests, api, options.labels, all_pods, startup_seconds=options.startup_timeout)
+
+
+def access_of(kubeconfig: Kubeconfig | None, endpoint: str, tls: Credentials | None) -> ApiAccess:
+    """Which API server the options speak of."""
+    if kubeconfig is not None:
+        return ApiAccess(kubeconfig.path, kubeconfig.context)
+    files = (tls.certificate, tls.key, tls.authority) if tls else ("", "", "")
+    return ApiAccess("", "", endpoint, *files)
 
 
 def make(options: Options, context: Context) -> Kubernetes:
@@ -266,6 +276,7 @@ def imported_zone(
     zones: tuple[Name, ...], ttl: int, serve_endpoints: bool, source: ClusterSource, context: Context
 ) -> ClusterZone:
     """The names in ``zones`` of what other clusters have given to the one that ``source`` describes."""
-    lister = context.lister(ClusterSource(source.manifests, source.api, imports=True))
+    imports = ClusterSource(source.manifests, source.api, imports=True, startup_seconds=source.startup_seconds)
+    lister = context.lister(imports)
     records = RecordOptions(zones=zones, ttl=ttl, serve_endpoints=serve_endpoints)
     return ClusterZone(records, lister, context.serial - lister.version)

@@ -31,7 +31,7 @@ from kubedns.corefile.options import PluginOptions, arguments, flag, option
 from kubedns.corefile.shapes import Group, Many, Zones
 from kubedns.corefile.values import Path, Seconds, Text
 from kubedns.dns.names import Name
-from kubedns.plugins.kubernetes import Kubeconfig, Kubernetes, imported_zone
+from kubedns.plugins.kubernetes import Kubeconfig, Kubernetes, access_of, imported_zone
 from kubedns.plugins.plugin import ClusterSource, Context
 
 
@@ -65,7 +65,6 @@ class Multicluster(Kubernetes):
 def make(options: Options, context: Context) -> Multicluster:
     """The plugin."""
     zones = options.zones or context.zones
-    api = options.kubeconfig.path if options.kubeconfig else options.endpoint
-    source = ClusterSource(options.manifests, api)
+    source = ClusterSource(options.manifests, access_of(options.kubeconfig, options.endpoint, None))
     fallthrough = () if options.fallthrough is None else options.fallthrough or zones
     return Multicluster(imported_zone(zones, options.ttl, not options.noendpoints, source, context), fallthrough)

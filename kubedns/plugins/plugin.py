@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.lister import Lister
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.dns.answer import Answer, Key
@@ -141,16 +142,17 @@ class Serving(Protocol):
 class ClusterSource:
     """Which cluster a plugin answers from; equal descriptions share one store.
 
-    ``manifests``: files and folders to read. ``api``: the API server's address or the kubeconfig that names it, empty
-    for the cluster that the process runs in. ``selector``: what Services, slices and Pods must have. ``pods``: whether
-    all Pods are needed, not just those of StatefulSets. ``imports``: what other clusters gave, in place of its own.
+    ``manifests``: files and folders to read; without any, ``api``: the API server. ``selector``: what Services, slices
+    and Pods must have. ``pods``: whether all Pods are needed, not just those of StatefulSets. ``imports``: what other
+    clusters gave, in place of its own. ``startup_seconds``: how long an API server is waited for.
     """
 
     manifests: tuple[str, ...] = ()
-    api: str = ""
+    api: ApiAccess = field(default_factory=ApiAccess)
     selector: LabelSelector | None = None
     pods: bool = False
     imports: bool = False
+    startup_seconds: float = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,13 +47,12 @@ class Settings:
     """What is no configuration of answers.
 
     ``default_port``: of labels without one. ``cache_octets``: memory for finished answers. ``networks``: where laptop
-    mode makes up addresses. ``is_trial``: the server is looked at and never run, so a cluster need not be at hand.
+    mode makes up addresses.
     """
 
     default_port: int = 53
     cache_octets: int = 48 << 20
     networks: Networks = field(default_factory=Networks)
-    is_trial: bool = False
 
 
 def build_server(blocks: Sequence[ServerBlock], settings: Settings, before: Server | None = None) -> Server:
@@ -136,8 +136,7 @@ class _Builder:
         zones = tuple(dict.fromkeys(address.zone for address in draft.block.addresses))
         folder = Path(draft.block.location.file).parent
         if isinstance(options, KubernetesOptions | MulticlusterOptions):
-            if not self._settings.is_trial:
-                _check_source(options, directive, folder)
+            _check_source(options, directive, folder)
             _check_zones(options.zones or zones, directive)
         context = Context(
             zones=zones,
@@ -177,18 +176,29 @@ class _Builder:
         return list(dict.fromkeys(words))
 
     def _store(self, source: ClusterSource, folder: Path) -> Store:
-        paths = tuple(str(found_path(path, folder)) for path in source.manifests)
-        located = replace(source, manifests=paths)
+        located = _located(source, folder)
         cluster = self._clusters.get(located) or self._known.get(located)
         if cluster is None:
-            store = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
-            store.subscribe(self._cache.drop)
-            selector = source.selector or LabelSelector()
-            options = ManifestOptions(paths, self._settings.networks, selector, source.imports)
-            cluster = Cluster(store, ManifestSource(options, store, _report))
+            cluster = self._cluster(located)
         self._clusters[located] = cluster
-        self._exposition.sources[" ".join((*paths, *(["imports"] if source.imports else [])))] = cluster.source
+        name = " ".join(located.manifests) or str(located.api)
+        self._exposition.sources[f"{name} (imports)" if source.imports else name] = cluster.source
         return cluster.store
+
+    def _cluster(self, source: ClusterSource) -> Cluster:
+        """A store, and what fills it."""
+        selector = source.selector or LabelSelector()
+        if source.manifests:
+            store = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
+            options = ManifestOptions(source.manifests, self._settings.networks, selector, source.imports)
+            store.subscribe(self._cache.drop)
+            return Cluster(store, ManifestSource(options, store, _report))
+        from kubedns.cluster.sources.api import ApiOptions, ApiSource  # whoever reads manifests needs none of it
+
+        api = ApiOptions(source.api, selector, source.pods, source.imports, source.startup_seconds)
+        store = Store(api.required)
+        store.subscribe(self._cache.drop)
+        return Cluster(store, ApiSource(api, store, self._metrics))
 
     def server(self, drafts: Sequence[_Draft]) -> Server:
         """Put the chains of each listening address together."""
@@ -231,10 +241,19 @@ def found_path(path: str, folder: Path) -> Path:
     return beside if beside.exists() else Path(path)
 
 
+def _located(source: ClusterSource, folder: Path) -> ClusterSource:
+    """The source with its files where they are: beside the Corefile, else where the process was started."""
+    api = source.api
+    files = {
+        name: str(found_path(path, folder)) if path and os.pathsep not in path and not path.startswith("~") else path
+        for name in ("kubeconfig", "certificate", "key", "authority")
+        if (path := getattr(api, name)) is not None
+    }
+    manifests = tuple(str(found_path(path, folder)) for path in source.manifests)
+    return replace(source, manifests=manifests, api=replace(api, **files))
+
+
 def _check_source(options: KubernetesOptions | MulticlusterOptions, directive: Directive, folder: Path) -> None:
-    if not options.manifests:
-        message = f"{directive.word.text}: there is nothing to read names from; an API server is not spoken to yet"
-        raise directive.word.fault(message, "add `manifests PATH` to its block")
     faults = [
         directive.word.fault(f"{directive.word.text} manifests: no file or folder {path}", "write a path that exists")
         for path in options.manifests

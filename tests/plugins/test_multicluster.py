@@ -130,7 +130,6 @@ def test_every_record_is_listed_and_answered(tmp_path: Path) -> None:
 
 FAULTS = [
     ("kubernetes cluster.local {\nmanifests objects.yaml\nmulticluster\n}", "a value is needed"),
-    ("multicluster clusterset.local", "there is nothing to read names from"),
     ("multicluster clusterset.local {\nmanifests nowhere\n}", "no file or folder nowhere"),
 ]
 

@@ -43,7 +43,6 @@ FAULTS = {
         ".:1 {\n kubernetes {\n  manifests .\n  pod verified\n }\n}",
         ["4: unknown option `pod` in kubernetes; did you mean `pods`? (pods disabled|insecure|verified)"],
     ),
-    "no source": (".:1 {\n kubernetes\n}", ["2: kubernetes: there is nothing to read names from"]),
     "no such path": (
         ".:1 {\n kubernetes {\n  manifests nowhere\n }\n}",
         ["2: kubernetes manifests: no file or folder"],

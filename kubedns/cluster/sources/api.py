@@ -1,0 +1,122 @@
+"""The API source: the objects of a live cluster, each kind by a reflector of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from kubedns.cluster.access import ApiAccess
+from kubedns.cluster.objects import Kind
+from kubedns.cluster.selectors import LabelSelector
+from kubedns.cluster.sources.apiserver import ApiServer
+from kubedns.cluster.sources.reflector import Pace, Reflector, UnknownResourceError
+from kubedns.cluster.sources.resources import (
+    ENDPOINTS,
+    IMPORTED_SLICES,
+    IMPORTS,
+    NAMESPACES,
+    NODES,
+    PODS,
+    SERVICES,
+    SLICES,
+    STATEFUL_PODS,
+    Resource,
+)
+from kubedns.cluster.store import Store
+from kubedns.errors import ManifestError
+from kubedns.observe.metrics import Metrics
+
+_log = logging.getLogger("plugin/kubernetes")
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """Which server, and what of it. ``selector``: labels that Services, slices and Pods must have.
+
+    ``all_pods``: not just those of StatefulSets. ``imports``: what other clusters have given, in place of its own.
+    ``startup_seconds``: how long :meth:`ApiSource.load` waits for the first lists.
+    """
+
+    access: ApiAccess
+    selector: LabelSelector = field(default_factory=LabelSelector)
+    all_pods: bool = False
+    imports: bool = False
+    startup_seconds: float = 5.0
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """What is listed and watched."""
+        if self.imports:
+            return (IMPORTS, IMPORTED_SLICES, NAMESPACES)
+        return (SERVICES, SLICES, NAMESPACES, PODS if self.all_pods else STATEFUL_PODS, NODES)
+
+    @property
+    def required(self) -> tuple[Kind, ...]:
+        """The kinds without whose list nothing can be denied."""
+        return tuple(resource.kind for resource in self.resources if resource.is_required)
+
+
+class ApiSource:
+    """Keeps ``store`` at what the API server says."""
+
+    def __init__(self, options: ApiOptions, store: Store, metrics: Metrics, pace: Pace | None = None) -> None:
+        self._options = options
+        self._store = store
+        self._metrics = metrics
+        self._pace = pace or Pace()
+        self._server = ApiServer(options.access, metrics)
+        self._reflectors: dict[Kind, Reflector] = {}
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def age_seconds(self) -> float:
+        """Seconds since the kind that was heard of longest ago was heard of."""
+        return max((each.age_seconds for each in self._reflectors.values()), default=0.0)
+
+    async def load(self) -> Sequence[ManifestError]:
+        """Begin to follow the server, and wait a while for the first lists; until then queries are SERVFAIL."""
+        self._begin()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._options.startup_seconds):
+                while not self._store.has_synced:
+                    await asyncio.sleep(_POLL_SECONDS)
+        if not self._store.has_synced:
+            _log.warning("%s: not listed yet; names are SERVFAIL until it is", self._options.access)
+        return ()
+
+    async def run(self) -> None:
+        """Follow the server until cancelled."""
+        await self._begin()
+
+    def _begin(self) -> asyncio.Task[None]:
+        if self._following is None:
+            self._following = asyncio.get_running_loop().create_task(self._follow())
+        return self._following
+
+    async def _follow(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for resource in self._options.resources:
+                    group.create_task(self._reflect(resource))
+        finally:
+            await self._server.close()
+
+    async def _reflect(self, resource: Resource) -> None:
+        """Keep one resource; one that the server lacks has another in its place, or none."""
+        selector = str(self._options.selector)
+        reflector = Reflector(resource, self._server, self._store, selector, self._metrics, self._pace)
+        self._reflectors[resource.kind] = reflector
+        try:
+            await reflector.run()
+        except UnknownResourceError:
+            if resource is SLICES:
+                _log.warning("%s: it has no EndpointSlices; Endpoints are read in their place", self._options.access)
+                await self._reflect(ENDPOINTS)
+            elif resource.is_required:
+                _log.error("%s: it has no %s, so nothing can be denied", self._options.access, resource.plural)
+                await asyncio.sleep(self._pace.forbidden)
+                await self._reflect(resource)

@@ -1,0 +1,155 @@
+"""The API server: one request at a time → octets, or the refusal; credentials renewed when asked. Knows no objects."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+
+from kubedns import __version__
+from kubedns.cluster.access import ApiAccess
+from kubedns.cluster.sources.api_errors import AccessError, ApiError
+from kubedns.cluster.sources.api_messages import status_of
+from kubedns.cluster.sources.credentials import authorization, read_configuration
+from kubedns.observe.metrics import Metrics
+from kubedns.observe.rows import API_DURATION, API_REQUESTS
+
+if TYPE_CHECKING:
+    from kubernetes.aio.client import Configuration
+    from kubernetes.aio.client.rest import RESTClientObject
+
+_CONNECT_SECONDS = 5.0
+_CHUNK_OCTETS = 64 << 10
+_ERROR_OCTETS = 64 << 10
+_UNREADABLE = 0
+
+
+class ApiServer:
+    """Speaks to the server that ``access`` names. Must be closed."""
+
+    def __init__(self, access: ApiAccess, metrics: Metrics) -> None:
+        self.access = access
+        self._metrics = metrics
+        self._configuration: Configuration | None = None
+        self._client: RESTClientObject | None = None
+        self._opening = asyncio.Lock()
+
+    async def get(self, path: str, query: Mapping[str, str], accept: str, idle_seconds: float) -> bytes:
+        """The whole body of the reply.
+
+        Raises:
+            ApiError: there is none; ``idle_seconds`` without an octet count as none.
+            AccessError: the credentials cannot be read.
+        """
+        async with self._reply(path, query, accept, idle_seconds) as reply, _readable():
+            return await reply.read()
+
+    @asynccontextmanager
+    async def stream(
+        self, path: str, query: Mapping[str, str], accept: str, idle_seconds: float
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The body of the reply as it comes, in chunks of at most 64 KiB.
+
+        Raises:
+            ApiError: as for :meth:`get`; also while it is read.
+            AccessError: the credentials cannot be read.
+        """
+        async with self._reply(path, query, accept, idle_seconds) as reply:
+            yield _chunks(reply)
+
+    async def renew(self) -> None:
+        """Read the credentials again. Requests under way go on, unless the certificates are others now.
+
+        Raises:
+            AccessError: they cannot be read.
+        """
+        old, self._configuration = self._configuration, await read_configuration(self.access)
+        if old is None or _certificates(old) != _certificates(self._configuration):
+            await self.close()
+
+    async def close(self) -> None:
+        """Give all connections up."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    @asynccontextmanager
+    async def _reply(
+        self, path: str, query: Mapping[str, str], accept: str, idle_seconds: float
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        client, configuration = await self._connected()
+        headers = {"Accept": accept, "User-Agent": f"kubedns/{__version__}"}
+        if token := await authorization(configuration):
+            headers["Authorization"] = token
+        url = f"{configuration.host}{path}?{urlencode(query)}"
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=idle_seconds)
+        began, host, code = perf_counter(), urlsplit(url).netloc, "<error>"
+        try:
+            async with _readable():
+                answered = await client.request(  # type: ignore[no-untyped-call]
+                    "GET", url, headers=headers, _request_timeout=timeout
+                )
+            reply: aiohttp.ClientResponse = answered.response
+            code = str(reply.status)
+        finally:
+            self._metrics.cell(API_REQUESTS, code, "GET", host).add()
+            self._metrics.histogram(API_DURATION, "GET", host).add(perf_counter() - began)
+        try:
+            if reply.status != 200:
+                raise await _refusal(reply)
+            yield reply
+        finally:
+            # A watch that is given up, or an error's body, is not read to its end to save a connection.
+            reply.close()
+
+    async def _connected(self) -> tuple[RESTClientObject, Configuration]:
+        from kubernetes.aio.client.rest import RESTClientObject
+
+        async with self._opening:
+            if self._configuration is None:
+                self._configuration = await read_configuration(self.access)
+            if self._client is None:
+                try:
+                    self._client = RESTClientObject(self._configuration)
+                except (OSError, ssl.SSLError, ValueError) as error:
+                    self._configuration = None
+                    raise AccessError(f"{self.access}: certificates cannot be used: {error}") from error
+            return self._client, self._configuration
+
+
+def _certificates(configuration: Configuration) -> tuple[object, ...]:
+    """What connections are made with; files by what is in them."""
+    files = (configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)
+    return (configuration.host, *(Path(file).read_bytes() if file else b"" for file in files))
+
+
+async def _chunks(reply: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    async with _readable():
+        while chunk := await reply.content.read(_CHUNK_OCTETS):
+            yield chunk
+
+
+@asynccontextmanager
+async def _readable() -> AsyncIterator[None]:
+    """Whatever keeps octets from coming becomes one error."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise ApiError(_UNREADABLE, "nothing came for too long") from error
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise ApiError(_UNREADABLE, f"{error}" or type(error).__name__) from error
+
+
+async def _refusal(reply: aiohttp.ClientResponse) -> ApiError:
+    async with _readable():
+        status = status_of(await reply.content.read(_ERROR_OCTETS))
+    seconds = reply.headers.get("Retry-After", "")
+    message = status.message or reply.reason or "refused"
+    return ApiError(reply.status, message, float(seconds) if seconds.isdigit() else None)

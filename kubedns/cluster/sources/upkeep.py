@@ -1,0 +1,103 @@
+"""Upkeep: lists and events of one resource → the store, which never goes back to what is older than it has.
+
+An object's resourceVersion is kept in its ``origin``, where people see it too; two are compared as numbers where both
+are, else the one that comes last counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from kubedns.cluster.bodies import Metadata, ObjectBody
+from kubedns.cluster.checks import BadObjectError
+from kubedns.cluster.decoding import DEFAULT_NAMESPACE
+from kubedns.cluster.objects import Kind, Object, ObjectKey
+from kubedns.cluster.sources.resources import ENDPOINTS, Resource
+from kubedns.cluster.store import Store, key_of
+
+ORIGIN = "resourceVersion "
+B = TypeVar("B", bound=ObjectBody)
+
+
+class Upkeep:
+    """Writes one ``resource`` into ``store``. ``skip`` is told the name of each object that cannot be used, and why."""
+
+    def __init__(self, resource: Resource, store: Store, skip: Callable[[str, str], None]) -> None:
+        self._resource = resource
+        self._store = store
+        self._skip = skip
+        self._listed: list[Object] = []
+        self.repairs = 0
+
+    def begin_list(self) -> None:
+        """A list begins: nothing of it has been seen."""
+        self._listed = []
+
+    def add_listed(self, bodies: Sequence[ObjectBody], heard_of: str) -> None:
+        """A part of the list, put in at once; what was missed though the watch had come to ``heard_of`` is counted."""
+        for body in bodies:
+            for item in self._objects(body):
+                self._listed.append(self._put(item, heard_of))
+
+    def end_list(self) -> None:
+        """The list is whole: what is not in it is gone."""
+        self._store.replace(self._resource.kind, self._listed)
+        self._listed = []
+
+    def put(self, body: ObjectBody) -> None:
+        """An event: the object is new or has changed."""
+        new = self._objects(body)
+        if self._resource is ENDPOINTS:
+            for old in self._made_of(body.metadata):
+                if key_of(old) not in set(map(key_of, new)):
+                    self._store.delete(key_of(old))
+        for item in new:
+            self._put(item, "")
+
+    def remove(self, body: ObjectBody) -> None:
+        """An event: the object is gone."""
+        version = body.metadata.resource_version or ""
+        for old in self._made_of(body.metadata):
+            if not is_older(version, version_of(old)):
+                self._store.delete(key_of(old))
+
+    def _put(self, item: Object, heard_of: str) -> Object:
+        """Put ``item`` in unless what is there is newer; what is there then."""
+        old = self._held(key_of(item))
+        if old is not None and is_older(version_of(item), version_of(old)):
+            return old
+        if heard_of and (old is None or old != item) and not is_older(heard_of, version_of(item)):
+            self.repairs += 1
+        self._store.upsert(item)
+        return item
+
+    def _objects(self, body: ObjectBody) -> Sequence[Object]:
+        try:
+            return self._resource.decode(body, f"{ORIGIN}{body.metadata.resource_version or '?'}")
+        except BadObjectError as error:
+            self._skip(f"{body.metadata.namespace or ''}/{body.metadata.name}".lstrip("/"), str(error))
+            return ()
+
+    def _made_of(self, metadata: Metadata) -> list[Object]:
+        """What the store holds of an object of the API."""
+        namespace = metadata.namespace or DEFAULT_NAMESPACE
+        if self._resource is ENDPOINTS:
+            return list(self._store.slices(namespace, metadata.name))
+        kind = self._resource.kind
+        key = ObjectKey(kind, "" if kind in (Kind.NODE, Kind.NAMESPACE) else namespace, metadata.name)
+        held = self._held(key)
+        return [] if held is None else [held]
+
+    def _held(self, key: ObjectKey) -> Object | None:
+        return self._store.objects[key.kind].get((key.namespace, key.name))
+
+
+def version_of(item: Object) -> str:
+    """The resourceVersion that an object came with."""
+    return item.origin.removeprefix(ORIGIN)
+
+
+def is_older(version: str, other: str) -> bool:
+    """Whether ``version`` is certainly from before ``other``."""
+    return version.isdecimal() and other.isdecimal() and int(version) < int(other)
