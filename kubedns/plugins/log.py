@@ -9,7 +9,7 @@ Syntax::
 NAMES limits it to names below them. CLASSES are ``all`` (default), ``success``, ``denial`` (NXDOMAIN and no data) and
 ``error`` (SERVFAIL, REFUSED, NOTIMP). FORMAT is text with ``{type}`` ``{name}`` ``{class}`` ``{proto}`` ``{remote}``
 ``{port}`` ``{size}`` ``{rcode}`` ``{rsize}`` ``{duration}`` ``{>id}`` ``{>do}`` ``{>bufsize}`` ``{>rflags}``
-``{>opcode}``, or the words ``{common}`` and ``{combined}``.
+``{>opcode}``, or the words ``{common}`` and ``{combined}``. ``{/LABEL}``, metadata, is ``-``: nothing sets any.
 
 Example::
 
@@ -45,6 +45,8 @@ COMMON = (
     '{remote}:{port} - {>id} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" '
     "{rcode} {>rflags} {rsize} {duration}"
 )
+NO_VALUE = "-"
+"""What stands for metadata, which nothing here sets; CoreDNS writes the same for a label that is not set."""
 COMBINED = COMMON + ' "{>opcode}"'
 
 
@@ -115,6 +117,8 @@ class LineFormat:
                 self._parts.append(part)
             elif part in FIELDS:
                 self._parts.append(FIELDS[part])
+            elif part.startswith("/"):
+                self._parts.append(NO_VALUE)
             else:
                 raise BadFormatError(f"unknown field {{{part}}}; fields: {' '.join(map('{{{}}}'.format, FIELDS))}")
 

@@ -101,6 +101,7 @@ FORMATS = [
     (COMMON, '10.1.2.3:40212 - 7 "A IN a.test. udp 44 false 512" NOERROR qr,aa,rd 91 0.000193954s'),
     ("{combined}", '10.1.2.3:40212 - 7 "A IN a.test. udp 44 false 512" NOERROR qr,aa,rd 91 0.000193954s "0"'),
     ("{name} {type}!", "a.test. A!"),
+    ("{name} {/forward/upstream}", "a.test. -"),
 ]
 
 
