@@ -27,31 +27,34 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class ClusterFlags:
-    """The flags as given. ``zone`` and ``ttl`` go with ``manifests``; the networks with any manifests.
+    """The flags as given. ``zone`` and ``ttl`` go with all but a Corefile; the networks with any manifests.
 
     Raises:
-        click.UsageError: neither manifests nor a Corefile are named, or both.
+        click.UsageError: neither manifests nor a kubeconfig nor a Corefile are named, or more than one of them.
     """
 
     manifests: tuple[str, ...]
     conf: str | None
+    kubeconfig: str | None
+    context: str | None
     zone: str | None
     ttl: int | None
     service_cidr: tuple[Network, ...]
     pod_cidr: tuple[Network, ...]
 
     def __post_init__(self) -> None:
-        if bool(self.manifests) == bool(self.conf):
-            raise click.UsageError("give either --manifests PATH or --conf COREFILE")
+        if sum(map(bool, (self.manifests, self.conf, self.kubeconfig))) != 1:
+            raise click.UsageError("give one of --manifests PATH, --kubeconfig FILE and --conf COREFILE")
+        if self.context and not self.kubeconfig:
+            raise click.UsageError("--context goes with --kubeconfig")
         if self.conf and (self.zone or self.ttl is not None):
-            raise click.UsageError(
-                "--zone and --ttl go with --manifests; in a Corefile they stand in its server blocks"
-            )
+            raise click.UsageError("--zone and --ttl go without a Corefile, where they stand in its server blocks")
 
     def words(self) -> list[str]:
         """The flags as they are typed, so that another command speaks of the same cluster."""
         given: list[tuple[str, object]] = [("--manifests", path) for path in self.manifests]
-        given += [("--conf", self.conf), ("--zone", self.zone), ("--ttl", self.ttl)]
+        given += [("--conf", self.conf), ("--kubeconfig", self.kubeconfig), ("--context", self.context)]
+        given += [("--zone", self.zone), ("--ttl", self.ttl)]
         given += [("--service-cidr", network) for network in self.service_cidr]
         given += [("--pod-cidr", network) for network in self.pod_cidr]
         return [word for flag, value in given if value is not None for word in (flag, str(value))]
@@ -65,7 +68,10 @@ class ClusterFlags:
         if self.conf:
             return read_corefile(self.conf)
         zone = self.zone or "cluster.local"
-        return server_blocks(Shorthand(self.manifests, zone, tuple(listen), port, self.ttl))
+        kubeconfig = str(Path(self.kubeconfig).expanduser()) if self.kubeconfig else ""
+        return server_blocks(
+            Shorthand(self.manifests, zone, tuple(listen), port, self.ttl, kubeconfig, self.context or "")
+        )
 
     def surroundings(self, listen: Sequence[str], port: int) -> Surroundings:
         """What a ConfigMap of kube-dns does not say."""
@@ -107,6 +113,8 @@ def _networks(ctx: click.Context, param: click.Parameter, values: Sequence[str])
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--manifests", multiple=True, metavar="PATH", help="File or folder of manifests; repeatable."),
+    click.option("--kubeconfig", metavar="FILE", help="The cluster that it names, in place of --manifests."),
+    click.option("--context", metavar="NAME", help="Which context of the kubeconfig. [default: its current one]"),
     click.option("--conf", metavar="COREFILE", help="Corefile, in place of --manifests."),
     click.option("--zone", help="Zone of the manifests' cluster. [default: cluster.local]"),
     click.option("--ttl", type=click.IntRange(0, 3600), metavar="SECONDS", help="TTL of its records. [default: 5]"),

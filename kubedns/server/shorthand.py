@@ -7,7 +7,7 @@
         errors
         loadbalance
         kubernetes {
-            manifests PATH...
+            manifests PATH...|kubeconfig FILE [CONTEXT]
             pods verified
         }
     }
@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kubedns.corefile.blocks import Directive, ServerAddress, ServerBlock, Word
@@ -25,13 +25,18 @@ from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
 
 @dataclass(frozen=True, slots=True)
 class Shorthand:
-    """What the flags say: ``--manifests`` (paths), ``--zone``, ``--listen`` (addresses), ``--port`` and ``--ttl``."""
+    """What the flags say: ``--manifests`` (paths), ``--zone``, ``--listen`` (addresses), ``--port`` and ``--ttl``.
+
+    ``kubeconfig`` and ``context`` in place of manifests: the cluster that they name.
+    """
 
     manifests: tuple[str, ...]
     zone: str = "cluster.local"
     listen: tuple[str, ...] = ("127.0.0.1",)
     port: int = 1053
     ttl: int | None = None
+    kubeconfig: str = ""
+    context: str = ""
 
 
 def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
@@ -57,7 +62,10 @@ def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
 
 
 def _cluster(flags: Shorthand) -> tuple[Directive, ...]:
-    lines = (_line("manifests", "--manifests", flags.manifests), _line("pods", "", ("verified",)))
+    source = _line("manifests", "--manifests", flags.manifests)
+    if flags.kubeconfig:
+        source = _line("kubeconfig", "--kubeconfig", filter(None, (flags.kubeconfig, flags.context)))
+    lines = (source, _line("pods", "", ("verified",)))
     return lines if flags.ttl is None else (*lines, _line("ttl", "--ttl", (str(flags.ttl),)))
 
 
@@ -70,7 +78,7 @@ def _addresses(flags: Shorthand) -> tuple[ServerAddress, ...]:
     return tuple(ServerAddress(label.zone, port=flags.port, location=label.location) for label in labels)
 
 
-def _line(word: str, flag: str = "", arguments: Sequence[str] = ()) -> Directive:
+def _line(word: str, flag: str = "", arguments: Iterable[str] = ()) -> Directive:
     return Directive(_word(word, flag), tuple(_word(argument, flag) for argument in arguments))
 
 

@@ -145,9 +145,9 @@ def test_a_broken_document_is_told_and_the_rest_goes_on(folder: Path, capsys: py
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["records"], "give either --manifests PATH or --conf COREFILE"),
-        (["explain", "web", "--manifests", "k8s", "--conf", "Corefile"], "give either"),
-        (["serve", "--conf", "Corefile", "--zone", "x"], "go with --manifests"),
+        (["records"], "give one of --manifests PATH, --kubeconfig FILE and --conf COREFILE"),
+        (["explain", "web", "--manifests", "k8s", "--conf", "Corefile"], "give one of"),
+        (["serve", "--conf", "Corefile", "--zone", "x"], "go without a Corefile"),
         (["serve", "--conf", "Corefile", "--listen", "::1"], "go with --manifests"),
         (["records", "--manifests", "nothing-here"], "nothing-here"),
         (["records", "--conf", "nothing-here"], "nothing-here"),

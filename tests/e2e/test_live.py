@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -125,6 +127,28 @@ def test_a_laptop_s_corefile_serves_what_its_kubeconfig_names(tmp_path: Path) ->
             response = server.ask("1.10.96.10.in-addr.arpa.", "PTR")
             assert [str(each) for rrset in response.answer for each in rrset] == [WEB]
             assert server.stop() == 0
+    api.close()
+
+
+def test_flags_are_enough_for_a_live_cluster(tmp_path: Path) -> None:
+    api, port = Api(), free_port()
+    api.call(lambda: api.server.put(service("web", "10.96.10.1")))
+    with api.open():
+        cluster = {"name": "here", "cluster": {"server": api.server.url}}
+        config = tmp_path / "config"
+        config.write_text(json.dumps({**KUBECONFIG, "clusters": [cluster]}))
+        flags = ["--kubeconfig", str(config), "--context", "here"]
+        with running(["serve", *flags, "--port", str(port)], port, tmp_path / "log", probe=WEB) as server:
+            until(lambda: addresses(server, WEB) == ["10.96.10.1"])
+            assert server.stop() == 0
+        for command, shown in (("records", f"{WEB} 5 IN A 10.96.10.1"), ("explain", "resourceVersion 101")):
+            words = [command, *(["web", "-n", "shop"] if command == "explain" else []), *flags]
+            done = subprocess.run(
+                [sys.executable, "-m", "kubedns", *words], capture_output=True, text=True, timeout=60, check=False
+            )
+            assert shown in " ".join(done.stdout.split()), done.stdout + done.stderr
+            assert done.returncode == 0
+            assert not done.stderr
     api.close()
 
 
