@@ -21,7 +21,8 @@ from kubedns.dns.names import parse_name
 from kubedns.dns.rdata import type_number
 
 _IN_FLIGHT = 100
-_PATIENCE_SECONDS = 1.0
+_PATIENCE_SECONDS = 10.0
+_KEPT_OCTETS = 1 << 20  # the kernel counts over 2 KiB for each response, and its own default is less than 100 of them
 _OPT_1232 = b"\x00\x00\x29\x04\xd0\x00\x00\x00\x00\x00\x00"
 
 
@@ -49,9 +50,10 @@ def query_octets(line: str, edns: bool) -> bytes:
 
 
 def ask_udp(port: int, queries: Iterator[bytes]) -> Tally:
-    """Send the queries as datagrams; what is not answered within a second is lost."""
+    """Send the queries as datagrams; what is not answered in ten seconds is lost."""
     tally = Tally()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _KEPT_OCTETS)
         udp.connect(("127.0.0.1", port))
         udp.settimeout(_PATIENCE_SECONDS)
         unanswered = 0
