@@ -10,8 +10,8 @@ from rich.text import Text
 from kubedns.cli.explanation import Asked, Explanation, Tried
 from kubedns.cli.keeping import kept
 from kubedns.cli.search_list import Outcome
-from kubedns.dns.answer import Answer
-from kubedns.dns.rdata import SOA, RecordType, type_name
+from kubedns.dns.lifetime import denial_lifetime
+from kubedns.dns.rdata import RecordType, type_name
 from kubedns.resolver.trace import Event, NearMiss, Rule, Step, UsedObject
 
 _ANY_WILL_DO = (RecordType.ANY, RecordType.CNAME)
@@ -68,18 +68,10 @@ def _details(tried: Tried) -> Iterator[Text]:
         for line in rrset.lines():
             yield _detail("also", line)
     if answer.is_denial:
-        yield _detail("denial", f"clients may remember it for {_denial_seconds(answer)} s (RFC 2308 5)")
+        yield _detail("denial", f"clients may remember it for {denial_lifetime(answer.authority) or 0} s (RFC 2308 5)")
     if answer.extended_error is not None:
         yield _detail("error", f"{answer.extended_error.text} (RFC 8914, code {answer.extended_error.code})", "red")
     yield _detail("kept", kept(answer))
-
-
-def _denial_seconds(answer: Answer) -> int:
-    """How long a client may keep the denial: by the TTL and the last field of its SOA, whichever is less."""
-    return min(
-        (min(rrset.ttl, soa.minimum) for rrset in answer.authority for soa in rrset.rdatas if isinstance(soa, SOA)),
-        default=0,
-    )
 
 
 def _event(event: Event) -> Text:

@@ -132,20 +132,12 @@ class SliceBody(ObjectBody, frozen=True):
     ports: list[PortBody] | None = None
 
 
-class ImportPort(Body, frozen=True):
-    """One of a ServiceImport's ports."""
-
-    port: int
-    name: str | None = None
-    protocol: str | None = None
-
-
 class ImportSpec(Body, frozen=True):
     """``spec`` of a ServiceImport."""
 
     type: Literal["ClusterSetIP", "Headless"] | None = None
     ips: list[str] | None = None
-    ports: list[ImportPort] | None = None
+    ports: list[ServicePortBody] | None = None
 
 
 class ImportBody(ObjectBody, frozen=True):

@@ -14,7 +14,6 @@ from kubedns.cluster.bodies import (
     EndpointBody,
     EndpointsBody,
     ImportBody,
-    ImportPort,
     ImportSpec,
     Metadata,
     NamespaceBody,
@@ -214,7 +213,7 @@ def _external_places(spec: ServiceSpec, status: ServiceStatus) -> tuple[tuple[by
     return tuple(dict.fromkeys((*balanced, *own))), check_word(named, "status.loadBalancer.ingress.hostname")
 
 
-def _service_port(body: ServicePortBody | ImportPort, where: str) -> ServicePort:
+def _service_port(body: ServicePortBody, where: str) -> ServicePort:
     return _shared_service_port(
         intern(check_label(body.name or "", f"{where}.name")),
         check_protocol(body.protocol, f"{where}.protocol"),

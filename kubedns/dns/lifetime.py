@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from kubedns.dns.answer import Answer, Rcode
@@ -20,15 +22,21 @@ def lifetime(answer: Answer) -> int:
     front, no longer than the alias.
     """
     ttls = [rrset.ttl for rrset in answer.answer]
-    if answer.rcode == Rcode.NXDOMAIN or not answer.answer or answer.is_denial:
-        ttls.append(_denial_lifetime(answer.authority))
+    if _denies(answer):
+        granted = denial_lifetime(answer.authority)
+        ttls.append(UNPROVED_DENIAL if granted is None else granted)
     return min(ttls)
 
 
 def is_unproved(answer: Answer) -> bool:
     """Whether it is a denial without its SOA."""
-    denies = answer.rcode == Rcode.NXDOMAIN or not answer.answer or answer.is_denial
-    return denies and not any(isinstance(rrset.rdatas[0], SOA) for rrset in answer.authority)
+    return _denies(answer) and denial_lifetime(answer.authority) is None
+
+
+def denial_lifetime(authority: Iterable[RRset]) -> int | None:
+    """How long the SOA among the ``authority`` lets a denial be kept (RFC 2308 §5); None: there is none."""
+    soas = [(rrset.ttl, soa) for rrset in authority for soa in rrset.rdatas if isinstance(soa, SOA)]
+    return min((min(ttl, soa.minimum) for ttl, soa in soas), default=None)
 
 
 def with_ttl(answer: Answer, ttl: int) -> Answer:
@@ -47,16 +55,11 @@ def freshness(reply: Reply) -> int:
         return 0
     if reply.answer:
         return min(rrset.ttl for rrset in reply.answer)
-    denials = [min(rrset.ttl, soa.minimum) for rrset in reply.authority for soa in rrset.rdatas if isinstance(soa, SOA)]
-    return min(denials, default=0)
+    return denial_lifetime(reply.authority) or 0
 
 
-def _denial_lifetime(authority: tuple[RRset, ...]) -> int:
-    for rrset in authority:
-        soa = rrset.rdatas[0]
-        if isinstance(soa, SOA):
-            return min(rrset.ttl, soa.minimum)
-    return UNPROVED_DENIAL
+def _denies(answer: Answer) -> bool:
+    return answer.rcode == Rcode.NXDOMAIN or not answer.answer or answer.is_denial
 
 
 def _with_ttl(rrsets: tuple[RRset, ...], ttl: int) -> tuple[RRset, ...]:

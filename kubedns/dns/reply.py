@@ -52,10 +52,17 @@ def question_octets(question: Question) -> bytes:
 
 
 def query_octets(
-    ident: int, question: bytes, dnssec_ok: bool, checking_disabled: bool, edns: bool, options: Iterable[Option] = ()
+    ident: int,
+    question: bytes,
+    *,
+    dnssec_ok: bool = False,
+    checking_disabled: bool = False,
+    recursion_desired: bool = True,
+    edns: bool = False,
+    options: Iterable[Option] = (),
 ) -> bytes:
-    """A query of our own: recursion desired, EDNS with our size and ``options``, of the client's flags DO and CD."""
-    flags = _RD | (_CD if checking_disabled else 0)
+    """A query of our own: with these flags, and with EDNS, if it is to have that, with our size and ``options``."""
+    flags = (_RD if recursion_desired else 0) | (_CD if checking_disabled else 0)
     if not edns:
         return _HEADER.pack(ident, flags, 1, 0, 0, 0) + question
     written = b"".join(code.to_bytes(2) + len(octets).to_bytes(2) + octets for code, octets in options)

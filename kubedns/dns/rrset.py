@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from kubedns.dns.names import Name
-from kubedns.dns.rdata import Rdata, type_name
+from kubedns.dns.rdata import SOA, Rdata, type_name
 
 CLASS_IN, CLASS_CH = 1, 3
 
@@ -28,3 +28,10 @@ class RRset(msgspec.Struct, frozen=True, gc=False):
         """A master-file line for each record (RFC 1035 §5)."""
         for rdata in self.rdatas:
             yield f"{self.owner} {self.ttl} IN {type_name(rdata.type)} {rdata}"
+
+
+def soa_of(rrset: RRset) -> SOA:
+    """The one rdata of a SOA's RRset (RFC 1035 §5.2)."""
+    (soa,) = rrset.rdatas
+    assert isinstance(soa, SOA)
+    return soa

@@ -39,6 +39,7 @@ from kubedns.corefile.values import Duration
 from kubedns.dns.answer import Answer, Key
 from kubedns.dns.names import BadNameError, Name, parse_name
 from kubedns.dns.question import Query
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.file import answer_from
 from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.plugin import Context, Next, Plugin
@@ -88,9 +89,7 @@ class Options(PluginOptions):
     zones: tuple[Name, ...] = arguments(Zones(), default=(), help="what zones are in; else the server block's")
     directory: Directory = option(DirectoryWords(), default=Directory(), help="the folder, and which files are zones")
     reload: float = option(Duration(at_least=0.001), default=60.0, help="time between looks at the folder")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
 
 
 class Auto(GivenZones):
@@ -102,7 +101,7 @@ class Auto(GivenZones):
         self._directory = options.directory
         self._folder = folder
         self._zones = options.zones or context.zones
-        self._fallthrough = () if options.fallthrough is None else options.fallthrough or self._zones
+        self._fallthrough = falling_through(options.fallthrough, self._zones)
         self._reload_seconds = options.reload
         self._changed = context.changed
         self._key: Key = ("auto", str(folder))

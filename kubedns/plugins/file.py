@@ -39,6 +39,7 @@ from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.root import folder_of
@@ -73,9 +74,7 @@ class Options(PluginOptions):
 
     place: Place = arguments(PlaceWords(), help="the file, and the zones that it holds")
     reload: float = option(Duration(), default=60.0, help="time between looks at the file; 0s: it is read once")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
     upstream: bool = ignored("aliases are followed as any other name is asked")
 
 
@@ -145,5 +144,5 @@ def make(options: Options, context: Context) -> File:
         file.look()
         if file.fault and (path.exists() or not options.reload):
             raise word.fault(f"file: {file.fault}", "a master file has a SOA record, and names in its zone")
-    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    fallthrough = falling_through(options.fallthrough, zones)
     return File(files, options.reload, fallthrough)

@@ -181,6 +181,6 @@ class ProbingWords(Shape[Probing]):
 
 def _name(word: Word) -> Name:
     try:
-        return parse_name(word.text if word.text.endswith(".") else f"{word.text}.")
+        return parse_name(word.text)
     except BadNameError as error:
         raise unfit(word, f"no name: {error}") from error

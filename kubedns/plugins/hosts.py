@@ -45,6 +45,7 @@ from kubedns.dns.question import Query
 from kubedns.dns.rdata import PTR, Rdata, RecordType, address_rdata
 from kubedns.dns.rrset import RRset
 from kubedns.observe.rows import HOSTS_ENTRIES, HOSTS_RELOAD
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.zones.files import WatchedFile
 from kubedns.zones.hosts import Entry, Hosts, entry_of, hosts_of, parse_hosts
@@ -101,9 +102,7 @@ class Options(PluginOptions):
     ttl: int = option(Seconds(at_most=65535), default=3600, help="TTL of every record")
     no_reverse: bool = flag(help="addresses have no PTR records")
     reload: float = option(Duration(), default=5.0, help="time between looks at the file; 0s: it is read once")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
 
 
 class HostsPlugin:
@@ -114,7 +113,7 @@ class HostsPlugin:
     def __init__(self, options: Options, zones: Sequence[Name], file: Path, context: Context) -> None:
         self._options = options
         self._zones = zones
-        self._fallthrough = () if options.fallthrough is None else options.fallthrough or tuple(zones)
+        self._fallthrough = falling_through(options.fallthrough, zones)
         self._inline = hosts_of(options.entries)
         self._read = Hosts()
         self._key = ("hosts", str(file))

@@ -42,6 +42,7 @@ from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rrset import RRset
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.kubernetes import Kubernetes
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.records.external import ExternalOptions, ExternalZones
@@ -56,9 +57,7 @@ class Options(PluginOptions):
     apex: str = option(Text(syntax="APEX"), default="dns", help="the label that the name server is named below")
     ttl: int = option(Seconds(at_most=3600), default=5, help="TTL of every record")
     headless: bool = flag(help="headless Services and their endpoints have names too")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
 
 
 class K8sExternal:
@@ -116,5 +115,5 @@ def make(options: Options, context: Context) -> K8sExternal:
     """The plugin."""
     zones = options.zones or context.zones
     external = ExternalOptions(zones=zones, apex=options.apex.lower(), ttl=options.ttl, headless=options.headless)
-    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    fallthrough = falling_through(options.fallthrough, zones)
     return K8sExternal(external, fallthrough, context.block)

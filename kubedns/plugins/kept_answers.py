@@ -40,13 +40,12 @@ class Segmented(Generic[K, V]):
     """
 
     def __init__(self, capacity: int, evicted: Callable[[], None]) -> None:
-        protected = int(capacity * _PROTECTED_SHARE)
         self._capacity = capacity
         self._evicted = evicted
         # The room that the one does not need is the other's, so both are bounded by hand.
         self._probation: LRUCache[K, V] = LRUCache(capacity + 1)
         self._protected: LRUCache[K, V] = LRUCache(capacity + 1)
-        self._most_protected = protected
+        self._most_protected = int(capacity * _PROTECTED_SHARE)
 
     def __len__(self) -> int:
         return len(self._probation) + len(self._protected)
@@ -149,7 +148,7 @@ class KeptAnswers:
         """What is kept under ``key``, of whichever kind."""
         return self._kinds[Class.SUCCESS].get(key) or self._kinds[Class.DENIAL].get(key)
 
-    def put(self, key: Key, answer: Answer, seconds: float, now: float) -> Kept:
+    def put(self, key: Key, answer: Answer, seconds: float, now: float) -> None:
         """Keep ``answer`` for ``seconds`` from ``now`` on, alone under its key."""
         kind = kind_of(answer)
         kept = Kept(answer, seconds, now, self._counters.hits[kind])
@@ -159,7 +158,6 @@ class KeptAnswers:
         self._kinds[kind].put(key, kept)
         if kind is Class.SUCCESS:
             self._forget_contradictions(key)
-        return kept
 
     def clear(self) -> None:
         """Forget everything: whoever reports how many there are still reads here."""

@@ -55,6 +55,7 @@ from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rrset import RRset
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.plugin import ClusterSource, Context, Next
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.endpoint_zone import endpoint_zone_records, endpoint_zone_soa
@@ -118,6 +119,9 @@ def _mesh(service: tuple[str, str], port: str = "") -> MeshService:
     return MeshService(*service, port)
 
 
+KUBECONFIG = Group(Kubeconfig, {"KUBECONFIG": Path()}, {"CONTEXT": Text(syntax="CONTEXT")})
+"""The rest of a line ``kubeconfig KUBECONFIG [CONTEXT]``."""
+
 _API_ONLY = "only concerns the way an API server is asked"
 
 
@@ -135,11 +139,7 @@ class Options(PluginOptions):
         default=None,
         help="how to speak to the API server",
     )
-    kubeconfig: Kubeconfig | None = option(
-        Group(Kubeconfig, {"KUBECONFIG": Path()}, {"CONTEXT": Text(syntax="CONTEXT")}),
-        default=None,
-        help="file that names API server and credentials",
-    )
+    kubeconfig: Kubeconfig | None = option(KUBECONFIG, default=None, help="file that names API server and credentials")
     namespaces: tuple[str, ...] = option(
         Many(Text(syntax="NAMESPACE"), 1), default=(), help="the only namespaces whose names exist"
     )
@@ -157,9 +157,7 @@ class Options(PluginOptions):
     endpoint_pod_names: bool = flag(help="name endpoints without hostname by their pod instead of their address")
     ttl: int = option(Seconds(at_most=3600), default=5, help="TTL of every record")
     noendpoints: bool = flag(help="serve no endpoints, so neither headless Services")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
     ignore: bool = option(Exactly("empty_service"), default=False, help="Services without ready endpoints do not exist")
     startup_timeout: float = option(
         Duration(), default=5.0, help="how long to wait for an API server's first lists before queries are answered"
@@ -263,7 +261,7 @@ def make(options: Options, context: Context) -> Kubernetes:
         ignore_empty_services=options.ignore,
         mesh=options.mesh is not None,
     )
-    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    fallthrough = falling_through(options.fallthrough, zones)
     # Whatever the store has seen before, the serial goes on from where it is.
     zone = ClusterZone(records, lister, context.serial - lister.version)
     if not options.multicluster:

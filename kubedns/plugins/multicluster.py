@@ -28,10 +28,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kubedns.corefile.options import PluginOptions, arguments, flag, option
-from kubedns.corefile.shapes import Group, Many, Zones
+from kubedns.corefile.shapes import Many, Zones
 from kubedns.corefile.values import Path, Seconds, Text
 from kubedns.dns.names import Name
-from kubedns.plugins.kubernetes import Kubeconfig, Kubernetes, access_of, imported_zone
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
+from kubedns.plugins.kubernetes import KUBECONFIG, Kubeconfig, Kubernetes, access_of, imported_zone
 from kubedns.plugins.plugin import ClusterSource, Context
 
 
@@ -44,16 +45,10 @@ class Options(PluginOptions):
         Many(Path(), 1), default=(), help="files and folders to read in place of an API server"
     )
     endpoint: str = option(Text(syntax="URL"), default="", help="address of the API server")
-    kubeconfig: Kubeconfig | None = option(
-        Group(Kubeconfig, {"KUBECONFIG": Path()}, {"CONTEXT": Text(syntax="CONTEXT")}),
-        default=None,
-        help="file that names API server and credentials",
-    )
+    kubeconfig: Kubeconfig | None = option(KUBECONFIG, default=None, help="file that names API server and credentials")
     ttl: int = option(Seconds(at_most=3600), default=5, help="TTL of every record")
     noendpoints: bool = flag(help="serve no endpoints, so neither headless Services")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
 
 
 class Multicluster(Kubernetes):
@@ -66,5 +61,5 @@ def make(options: Options, context: Context) -> Multicluster:
     """The plugin."""
     zones = options.zones or context.zones
     source = ClusterSource(options.manifests, access_of(options.kubeconfig, options.endpoint, None))
-    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    fallthrough = falling_through(options.fallthrough, zones)
     return Multicluster(imported_zone(zones, options.ttl, not options.noendpoints, source, context), fallthrough)

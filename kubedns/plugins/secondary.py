@@ -30,13 +30,14 @@ from dataclasses import dataclass
 import msgspec
 
 from kubedns.corefile.blocks import Directive
-from kubedns.corefile.options import PluginOptions, arguments, option, repeated
+from kubedns.corefile.options import PluginOptions, arguments, repeated
 from kubedns.corefile.shapes import Shape, Zones, convert_all, unfit
 from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.observe.rows import SECONDARY_FAILURES
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.given_zones import GivenZones
 from kubedns.plugins.peers import Peer
 from kubedns.plugins.plugin import Context, Next, Plugin
@@ -70,9 +71,7 @@ class Options(PluginOptions):
         Primaries(), needed=True, help="whom the zones are taken from"
     )
     zones: tuple[Name, ...] = arguments(Zones(), default=(), help="the zones; else the server block's")
-    fallthrough: tuple[Name, ...] | None = option(
-        Zones(), default=None, help="zones whose missing names go on to the next plugin; without any: all"
-    )
+    fallthrough: FallthroughLine = fallthrough_option()
 
 
 class Secondary(GivenZones):
@@ -144,5 +143,5 @@ def make(options: Options, context: Context) -> Secondary:
         before = known.get((copy.origin, copy.primaries))
         if before is not None:
             copy.begin_with(before)
-    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    fallthrough = falling_through(options.fallthrough, zones)
     return Secondary(copies, fallthrough)

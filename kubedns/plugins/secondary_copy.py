@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from kubedns.dns.answer import Key
 from kubedns.dns.names import Name
-from kubedns.dns.rdata import SOA
-from kubedns.dns.rrset import RRset
+from kubedns.dns.rrset import soa_of
 from kubedns.observe.failures import Failures
 from kubedns.observe.metrics import Cell
 from kubedns.plugins.peers import packed
@@ -96,7 +95,7 @@ class Copy:
             except Exception as error:
                 self._errors.tell(error, f"taking zone {self.origin}")
                 is_current = False
-            soa = None if self.zone is None else _soa(self.zone)
+            soa = None if self.zone is None else soa_of(self.zone.soa)
             if soa is None:
                 wait, retry = retry, min(2 * retry, _LAST_RETRY_SECONDS)
             else:
@@ -138,7 +137,7 @@ class Copy:
     def _confirm(self) -> None:
         """A primary has just said that the zone is as it is here: it may be given for its time of expiry."""
         assert self.zone is not None
-        soa = _soa(self.zone)
+        soa = soa_of(self.zone.soa)
         # Else it would end before it is looked for again.
         seconds = max(soa.expire, soa.refresh + soa.retry, 2 * _LEAST_SECONDS)
         self._expires = time.monotonic() + seconds
@@ -162,10 +161,3 @@ class Copy:
         elif self._fault and not fault:
             _log.info("zone %s can be had again", self.origin)
         self._fault = fault
-
-
-def _soa(zone: Zone) -> SOA:
-    rrset: RRset = zone.soa
-    soa = rrset.rdatas[0]
-    assert isinstance(soa, SOA)
-    return soa

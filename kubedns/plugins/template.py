@@ -40,7 +40,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kubedns.corefile.options import PluginOptions, arguments, ignored, option, repeated
-from kubedns.corefile.shapes import Many, Zones
+from kubedns.corefile.shapes import Many
 from kubedns.corefile.values import Pattern
 from kubedns.dns.answer import Answer, Rcode, servfail
 from kubedns.dns.edns import ErrorCode, ExtendedError
@@ -53,6 +53,7 @@ from kubedns.dns.rrset import RRset
 from kubedns.errors import ConfigurationErrors
 from kubedns.observe.metrics import Metrics
 from kubedns.observe.rows import TEMPLATE_FAILURES, TEMPLATE_MATCHES, TEMPLATE_RECORD_FAILURES, Metric
+from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.plugin import Context, Next
 from kubedns.plugins.template_text import BadTemplateError, Filling, Template
 from kubedns.plugins.template_words import ErrorLine, RcodeWord, RecordLine, Scope, ScopeWords, Written
@@ -69,7 +70,7 @@ class Options(PluginOptions):
     authority: tuple[Written, ...] = repeated(RecordLine(), help="a record of the authority section")
     rcode: Rcode = option(RcodeWord(), default=Rcode.NOERROR, help="the rcode")
     ederror: ExtendedError | None = option(ErrorLine(), default=None, help="an extended error (RFC 8914)")
-    fallthrough: tuple[Name, ...] | None = option(Zones(), default=None, help="zones whose other names go on")
+    fallthrough: FallthroughLine = fallthrough_option("other names")
     upstream: bool = ignored("aliases are followed by the server block's own plugins")
 
 
@@ -183,5 +184,5 @@ def make(options: Options, context: Context) -> TemplateAnswers:
     if faults:
         raise ConfigurationErrors(faults)
     zones = options.scope.zones or context.zones
-    fallthrough = () if options.fallthrough is None else options.fallthrough or zones
+    fallthrough = falling_through(options.fallthrough, zones)
     return TemplateAnswers(options, zones, fallthrough, context.metrics, context.servers[0])

@@ -38,12 +38,12 @@ from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import TRANSFERS
-from kubedns.dns.rrset import RRset
+from kubedns.dns.rrset import RRset, soa_of
 from kubedns.plugins.peers import Peer, packed
 from kubedns.plugins.plugin import Context, Next, Plugin, Transferable
 from kubedns.upstream.exchange import UpstreamAddress
 from kubedns.upstream.notifying import Notifier
-from kubedns.zones.transfer import serial_of, transferred
+from kubedns.zones.transfer import transferred
 
 MAX_TRANSFERS = 10
 """Zones under way at a time; each holds a message or two, and the zone as it was when the transfer began."""
@@ -136,7 +136,7 @@ class Transfer:
                 soa = source.soa(zone)
                 peers = [peer for rule in self.rules_for(zone) for peer in rule.peers]
                 if soa is not None and peers:
-                    yield zone, serial_of(soa), peers
+                    yield zone, soa_of(soa).serial, peers
 
     def _transfer(self, query: Query) -> Answer:
         name = query.question.name

@@ -243,12 +243,14 @@ def found_path(path: str, folder: Path) -> Path:
 
 def _located(source: ClusterSource, folder: Path) -> ClusterSource:
     """The source with its files where they are: beside the Corefile, else where the process was started."""
+
+    def located(path: str) -> str:
+        # Of several kubeconfigs, and in somebody's home, each is named in full.
+        is_relative = path and os.pathsep not in path and not path.startswith("~")
+        return str(found_path(path, folder)) if is_relative else path
+
     api = source.api
-    files = {
-        name: str(found_path(path, folder)) if path and os.pathsep not in path and not path.startswith("~") else path
-        for name in ("kubeconfig", "certificate", "key", "authority")
-        if (path := getattr(api, name)) is not None
-    }
+    files = {name: located(getattr(api, name)) for name in ("kubeconfig", "certificate", "key", "authority")}
     manifests = tuple(str(found_path(path, folder)) for path in source.manifests)
     return replace(source, manifests=manifests, api=replace(api, **files))
 

@@ -36,7 +36,7 @@ class HttpRequest:
     method: str
     path: str
     query: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
+    headers: Headers
 
 
 def refusal(request: HttpRequest) -> HttpReply | None:

@@ -40,8 +40,15 @@ class Asked:
 
     def query(self, ident: int) -> bytes:
         """The message that asks it."""
-        octets = query_octets(ident, self.question, self.dnssec_ok, self.checking_disabled, self.edns, self.options)
-        return octets if self.recursion_desired else bytes((*octets[:2], octets[2] & 0xFE)) + octets[3:]
+        return query_octets(
+            ident,
+            self.question,
+            dnssec_ok=self.dnssec_ok,
+            checking_disabled=self.checking_disabled,
+            recursion_desired=self.recursion_desired,
+            edns=self.edns,
+            options=self.options,
+        )
 
     def reply(self, octets: bytes) -> Reply | None:
         """The reply in ``octets``, whose ID is ours; None if it is to anything else, or cannot be read."""

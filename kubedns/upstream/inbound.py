@@ -91,7 +91,7 @@ class _Session:
         """The messages of the response, one after the other; whoever has enough takes no more."""
         question = question_octets(Question(self._origin, rdtype))
         ident = secrets.randbits(16)
-        query = query_octets(ident, question, dnssec_ok=False, checking_disabled=False, edns=False)
+        query = query_octets(ident, question)
         self._writer.write(len(query).to_bytes(_LENGTH_OCTETS) + query)
         left = MAX_ZONE_OCTETS
         while left > 0:

@@ -10,7 +10,8 @@ from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import MAX_NAME_OCTETS, Labels, Name, name_of
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import CNAME, NS, SOA, SRV, Opaque, RecordType
-from kubedns.dns.rrset import RRset
+from kubedns.dns.rrset import RRset, soa_of
+from kubedns.dns.wire_names import read_name
 
 _WILDCARD = b"*"
 _MX, _DNAME, _DS = 15, 39, 43
@@ -45,9 +46,7 @@ class Zone:
     @property
     def serial(self) -> int:
         """The SOA's serial."""
-        soa = self.soa.rdatas[0]
-        assert isinstance(soa, SOA)
-        return soa.serial
+        return soa_of(self.soa).serial
 
     def records(self) -> Iterator[RRset]:
         """Every RRset, the SOA first and once."""
@@ -124,9 +123,7 @@ class Zone:
 
     def _denial(self, rcode: Rcode) -> Answer:
         """NXDOMAIN or NODATA; it may be kept for the smaller of the SOA's TTL and MINIMUM (RFC 2308 §3)."""
-        soa = self.soa.rdatas[0]
-        assert isinstance(soa, SOA)
-        shown = RRset(self.soa.owner, min(self.soa.ttl, soa.minimum), self.soa.rdatas)
+        shown = RRset(self.soa.owner, min(self.soa.ttl, soa_of(self.soa).minimum), self.soa.rdatas)
         return Answer(rcode=rcode, authority=(shown,))
 
 
@@ -145,7 +142,7 @@ def _targets(rrset: RRset) -> Iterator[Name]:
             case NS(target) | SRV(target=target):
                 yield target
             case Opaque(rdtype, octets) if rdtype == _MX:
-                yield _wire_name(octets[2:])
+                yield name_of(read_name(octets, 2)[0])
             case _:
                 return
 
@@ -154,19 +151,9 @@ def _renamed(question: Question, dname: RRset) -> Answer:
     """The alias that a DNAME makes for a name below it (RFC 6672 §3.1)."""
     rdata = dname.rdatas[0]
     assert isinstance(rdata, Opaque)
-    target = _wire_name(rdata.octets)
+    target, _ = read_name(rdata.octets, 0)
     name = question.name
-    renamed = name_of(name.labels[: len(name.labels) - len(dname.owner.labels)] + target.labels)
+    renamed = name_of(name.labels[: len(name.labels) - len(dname.owner.labels)] + target)
     if renamed.octets() > MAX_NAME_OCTETS:
         return Answer(rcode=Rcode.YXDOMAIN, answer=(dname,))
     return Answer(answer=(dname, RRset(name, dname.ttl, (CNAME(renamed),))), follow=renamed)
-
-
-def _wire_name(octets: bytes) -> Name:
-    """An uncompressed name."""
-    labels = []
-    at = 0
-    while length := octets[at]:
-        labels.append(octets[at + 1 : at + 1 + length])
-        at += 1 + length
-    return name_of(tuple(labels))

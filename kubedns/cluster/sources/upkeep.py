@@ -49,9 +49,10 @@ class Upkeep:
         """An event: the object is new or has changed."""
         new = self._objects(body)
         if self._resource is ENDPOINTS:
-            for old in self._made_of(body.metadata):
-                if key_of(old) not in set(map(key_of, new)):
-                    self._store.delete(key_of(old))
+            stays = set(map(key_of, new))
+            for old in map(key_of, self._made_of(body.metadata)):
+                if old not in stays:
+                    self._store.delete(old)
         for item in new:
             self._put(item, "")
 
