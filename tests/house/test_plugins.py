@@ -20,6 +20,7 @@ from tests.support.certificates import write_certificate
 NO_WORDS = {
     "__init__",
     "cache_reading",
+    "fallthrough",
     "forward_files",
     "forward_reading",
     "forward_tls",
