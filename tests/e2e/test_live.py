@@ -94,7 +94,7 @@ def test_answers_follow_the_api_server_and_outlive_it(tmp_path: Path) -> None:
             api.call(lambda: api.server.put(service("none", "None")))
             api.call(lambda: api.server.put(endpoint_slice("none-1", "none", "10.0.0.7")))
             until(lambda: addresses(server, "none.shop.svc.cluster.local.") == ["10.0.0.7"])
-            asyncio.run_coroutine_threadsafe(_stop(api.server), api.loop).result(60)
+            asyncio.run_coroutine_threadsafe(api.server.stop(), api.loop).result(60)
             until(lambda: "what is known stays in force" in server.log.read_text())
             assert addresses(server, WEB) == ["10.96.0.2"]
             api.call(lambda: api.server.put(service("web", "10.96.0.3")))
@@ -150,11 +150,6 @@ def test_flags_are_enough_for_a_live_cluster(tmp_path: Path) -> None:
             assert done.returncode == 0
             assert not done.stderr
     api.close()
-
-
-async def _stop(server: FakeApiServer) -> None:
-    if server._runner is not None:
-        await server._runner.cleanup()
 
 
 def test_without_an_api_server_nothing_is_denied_and_nothing_is_ready(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -47,19 +48,24 @@ class FakeApiServer:
         self._runner: web.AppRunner | None = None
 
     @asynccontextmanager
-    async def open(self, port: int = 0) -> AsyncIterator[FakeApiServer]:
-        """Listen, on the port of before if it is given."""
+    async def open(self, port: int = 0, secured: ssl.SSLContext | None = None) -> AsyncIterator[FakeApiServer]:
+        """Listen, on the port of before if it is given; over TLS if it is ``secured``."""
         app = web.Application()
         app.router.add_get("/{path:.*}", self._answer)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.01)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.01, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", port)
+        site = web.TCPSite(self._runner, "127.0.0.1", port, ssl_context=secured)
         await site.start()
         found = self._runner.addresses[0][1]
-        self.url = f"http://127.0.0.1:{found}"
+        self.url = f"{'https' if secured else 'http'}://127.0.0.1:{found}"
         try:
             yield self
         finally:
+            await self._runner.cleanup()
+
+    async def stop(self) -> None:
+        """Be away, as after a crash; :meth:`open` it anew to be back."""
+        if self._runner is not None:
             await self._runner.cleanup()
 
     @property

@@ -23,10 +23,13 @@ def write_certificate(folder: Path, *names: str, authority: trustme.CA = AUTHORI
         made.replace(folder / name)
 
 
-def server_context(*names: str) -> ssl.SSLContext:
-    """What a server with a certificate for ``names`` takes connections with."""
+def server_context(*names: str, authority: trustme.CA = AUTHORITY, clients: trustme.CA | None = None) -> ssl.SSLContext:
+    """What a server with a certificate for ``names`` takes connections with; of those whom ``clients`` vouch for."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    AUTHORITY.issue_cert(*(names or ("127.0.0.1", "localhost"))).configure_cert(context)
+    authority.issue_cert(*(names or ("127.0.0.1", "localhost"))).configure_cert(context)
+    if clients is not None:
+        clients.configure_trust(context)
+        context.verify_mode = ssl.CERT_REQUIRED
     return context
 
 

@@ -108,15 +108,20 @@ class ApiSource:
     async def _reflect(self, resource: Resource) -> None:
         """Keep one resource; one that the server lacks has another in its place, or none."""
         selector = str(self._options.selector)
-        reflector = Reflector(resource, self._server, self._store, selector, self._metrics, self._pace)
-        self._reflectors[resource.kind] = reflector
-        try:
-            await reflector.run()
-        except UnknownResourceError:
-            if resource is SLICES:
-                _log.warning("%s: it has no EndpointSlices; Endpoints are read in their place", self._options.access)
-                await self._reflect(ENDPOINTS)
-            elif resource.is_required:
-                _log.error("%s: it has no %s, so nothing can be denied", self._options.access, resource.plural)
+        is_told = False
+        while True:
+            reflector = Reflector(resource, self._server, self._store, selector, self._metrics, self._pace)
+            self._reflectors[resource.kind] = reflector
+            try:
+                await reflector.run()
+            except UnknownResourceError:
+                if resource is SLICES:
+                    resource = ENDPOINTS
+                    _log.warning("%s: it has no EndpointSlices; Endpoints are read in their place", self._server.access)
+                    continue
+                if not resource.is_required:
+                    return
+                if not is_told:
+                    _log.error("%s: it has no %s, so nothing can be denied", self._server.access, resource.plural)
+                is_told = True
                 await asyncio.sleep(self._pace.forbidden)
-                await self._reflect(resource)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
+UNREADABLE, UNTRUSTED = 0, -1
+"""What stands for a status where none came, or none that can be read; and where a certificate is not believed."""
+
 
 class ApiError(Exception):
-    """No usable reply. ``status``: the HTTP status or an event's ``code``; 0: none came, or none that can be read.
+    """No usable reply. ``status``: the HTTP status or an event's ``code``, or one of the two above.
 
     ``retry_after``: seconds that the server asks to be left alone.
     """
@@ -16,7 +19,7 @@ class ApiError(Exception):
         self.status = status
         self.message = message
         self.retry_after = retry_after
-        super().__init__(f"{status} {message}" if status else message)
+        super().__init__(f"{status} {message}" if status > 0 else message)
 
 
 class AccessError(Exception):
@@ -31,7 +34,7 @@ class Step(Enum):
     LIST_ANEW = auto()
     """That version is too old or unknown: only a list tells what has gone."""
     RENEW = auto()
-    """The credentials have expired: read them again, then try again."""
+    """Credentials have expired, or are others by now: read them again, then try again."""
     GIVE_UP = auto()
     """The kind is forbidden, or unknown to the server: what needs it waits long between tries, or goes without."""
 
@@ -46,6 +49,7 @@ class Reaction:
 
 _GONE = Reaction(Step.LIST_ANEW, at_once=True)
 _REACTIONS: dict[int, Reaction] = {
+    UNTRUSTED: Reaction(Step.RENEW),
     400: Reaction(Step.LIST_ANEW),
     401: Reaction(Step.RENEW, at_once=True),
     403: Reaction(Step.GIVE_UP),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +15,7 @@ import aiohttp
 
 from kubedns import __version__
 from kubedns.cluster.access import ApiAccess
-from kubedns.cluster.sources.api_errors import AccessError, ApiError
+from kubedns.cluster.sources.api_errors import UNREADABLE, UNTRUSTED, AccessError, ApiError
 from kubedns.cluster.sources.api_messages import status_of
 from kubedns.cluster.sources.credentials import authorization, read_configuration
 from kubedns.observe.metrics import Metrics
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 5.0
 _CHUNK_OCTETS = 64 << 10
 _ERROR_OCTETS = 64 << 10
-_UNREADABLE = 0
 
 
 class ApiServer:
@@ -39,6 +38,8 @@ class ApiServer:
         self._metrics = metrics
         self._configuration: Configuration | None = None
         self._client: RESTClientObject | None = None
+        self._requests: Counter[RESTClientObject] = Counter()
+        self._made_with: tuple[object, ...] = ()
         self._opening = asyncio.Lock()
 
     async def get(self, path: str, query: Mapping[str, str], accept: str, idle_seconds: float) -> bytes:
@@ -65,30 +66,51 @@ class ApiServer:
             yield _chunks(reply)
 
     async def renew(self) -> None:
-        """Read the credentials again. Requests under way go on, unless the certificates are others now.
+        """Read the credentials again. Requests under way go on with what they have begun with.
 
         Raises:
             AccessError: they cannot be read.
         """
-        old, self._configuration = self._configuration, await read_configuration(self.access)
-        if old is None or _certificates(old) != _certificates(self._configuration):
-            await self.close()
+        self._configuration = await read_configuration(self.access)
+        try:
+            is_other = _certificates(self._configuration) != self._made_with
+        except OSError as error:
+            raise AccessError(f"{self.access}: certificates cannot be read: {error}") from error
+        if is_other:
+            await self._retire()
 
     async def close(self) -> None:
-        """Give all connections up."""
+        """Give all connections up; there are no requests any more."""
+        await self._retire()
+
+    async def _retire(self) -> None:
+        """Take no new request with the client of now; who is still at one with it closes it afterwards."""
         client, self._client = self._client, None
-        if client is not None:
+        if client is not None and not self._requests[client]:
             await client.close()
 
     @asynccontextmanager
     async def _reply(
         self, path: str, query: Mapping[str, str], accept: str, idle_seconds: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        client, configuration = await self._connected()
-        headers = {"Accept": accept, "User-Agent": f"kubedns/{__version__}"}
-        if token := await authorization(configuration):
-            headers["Authorization"] = token
-        url = f"{configuration.host}{path}?{urlencode(query)}"
+        async with self._lent() as (client, configuration):
+            headers = {"Accept": accept, "User-Agent": f"kubedns/{__version__}"}
+            if token := await authorization(configuration):
+                headers["Authorization"] = token
+            url = f"{configuration.host}{path}?{urlencode(query)}"
+            reply = await self._answered(client, url, headers, idle_seconds)
+            try:
+                if reply.status != 200:
+                    raise await _refusal(reply)
+                yield reply
+            finally:
+                # A watch that is given up, or an error's body, is not read to its end to save a connection.
+                reply.close()
+
+    async def _answered(
+        self, client: RESTClientObject, url: str, headers: Mapping[str, str], idle_seconds: float
+    ) -> aiohttp.ClientResponse:
+        """The reply, of which the head has come; counted, whatever becomes of it."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=idle_seconds)
         began, host, code = perf_counter(), urlsplit(url).netloc, "<error>"
         try:
@@ -101,13 +123,21 @@ class ApiServer:
         finally:
             self._metrics.cell(API_REQUESTS, code, "GET", host).add()
             self._metrics.histogram(API_DURATION, "GET", host).add(perf_counter() - began)
+        return reply
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[tuple[RESTClientObject, Configuration]]:
+        """The client of now for one request; one that is retired meanwhile is closed after its last."""
+        client, configuration = await self._connected()
+        self._requests[client] += 1
         try:
-            if reply.status != 200:
-                raise await _refusal(reply)
-            yield reply
+            yield client, configuration
         finally:
-            # A watch that is given up, or an error's body, is not read to its end to save a connection.
-            reply.close()
+            self._requests[client] -= 1
+            if not self._requests[client]:
+                del self._requests[client]
+                if client is not self._client:
+                    await client.close()
 
     async def _connected(self) -> tuple[RESTClientObject, Configuration]:
         from kubernetes.aio.client.rest import RESTClientObject
@@ -117,15 +147,21 @@ class ApiServer:
                 self._configuration = await read_configuration(self.access)
             if self._client is None:
                 try:
+                    made_with = _certificates(self._configuration)
                     self._client = RESTClientObject(self._configuration)
-                except (OSError, ssl.SSLError, ValueError) as error:
+                except (OSError, ValueError) as error:
                     self._configuration = None
                     raise AccessError(f"{self.access}: certificates cannot be used: {error}") from error
+                self._made_with = made_with
             return self._client, self._configuration
 
 
 def _certificates(configuration: Configuration) -> tuple[object, ...]:
-    """What connections are made with; files by what is in them."""
+    """What connections are made with; files by what is in them, for a renewed one keeps its name.
+
+    Raises:
+        OSError: one cannot be read.
+    """
     files = (configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)
     return (configuration.host, *(Path(file).read_bytes() if file else b"" for file in files))
 
@@ -142,9 +178,11 @@ async def _readable() -> AsyncIterator[None]:
     try:
         yield
     except TimeoutError as error:
-        raise ApiError(_UNREADABLE, "nothing came for too long") from error
+        raise ApiError(UNREADABLE, "nothing came for too long") from error
+    except aiohttp.ClientSSLError as error:
+        raise ApiError(UNTRUSTED, f"{error}") from error
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise ApiError(_UNREADABLE, f"{error}" or type(error).__name__) from error
+        raise ApiError(UNREADABLE, f"{error}" or type(error).__name__) from error
 
 
 async def _refusal(reply: aiohttp.ClientResponse) -> ApiError:

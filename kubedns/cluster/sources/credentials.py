@@ -29,7 +29,7 @@ async def read_configuration(access: ApiAccess) -> Configuration:
     from kubernetes.aio.client import Configuration
 
     configuration = Configuration()
-    configuration.retries = False
+    configuration.retries = None
     try:
         if access.kubeconfig:
             await _read_kubeconfig(access, configuration)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import random
 from time import monotonic
 
-from kubedns.cluster.sources.api_errors import AccessError, ApiError, Step, reaction
+from kubedns.cluster.sources.api_errors import UNREADABLE, AccessError, ApiError, Step, reaction
 from kubedns.cluster.sources.api_messages import Event, Reader, event_of, lines_of, status_of, version_in
 from kubedns.cluster.sources.apiserver import ApiServer
 from kubedns.cluster.sources.backoff import Backoff
@@ -68,6 +68,7 @@ class Reflector:
         self._backoff = Backoff(pace.first, pace.longest, random)
         self._version = ""
         self._must_list = True
+        self._is_known = False
         self._old_lists = 0
         self._stumbles = 0
         self._verified = 0.0
@@ -114,7 +115,7 @@ class Reflector:
             await asyncio.sleep(0)
         self._upkeep.end_list()
         self._metrics.cell(API_REPAIRS, self.resource.plural).value = self._upkeep.repairs
-        self._version, self._must_list = version, False
+        self._version, self._must_list, self._is_known = version, False, True
         self._old_lists = self._stumbles = 0
         self._verified = monotonic()
 
@@ -150,7 +151,7 @@ class Reflector:
                 self._works()
                 await asyncio.sleep(0)
         if not events and monotonic() - begun < self._pace.first:
-            raise ApiError(0, "the watch ended as soon as it had begun")
+            raise ApiError(UNREADABLE, "the watch ended as soon as it had begun")
 
     def _take(self, event: Event) -> None:
         """Do what an event says.
@@ -160,7 +161,7 @@ class Reflector:
         """
         if event.type == "ERROR":
             status = status_of(event.object)
-            raise ApiError(status.code or 0, status.message or "the watch ended with an error")
+            raise ApiError(status.code or UNREADABLE, status.message or "the watch ended with an error")
         if event.type in ("ADDED", "MODIFIED", "DELETED"):
             body = self._reader.object(event.object)
             if body is not None:
@@ -179,8 +180,11 @@ class Reflector:
         if isinstance(error, ApiError):
             found = reaction(error)
             step, at_once = found.step, found.at_once and not self._backoff.failures
-            if error.status == 404 and self._must_list:
-                raise UnknownResourceError(self.resource.plural) from error
+            if error.status == 404:
+                if not self._is_known:
+                    raise UnknownResourceError(self.resource.plural) from error
+                # What it had it will have again: a server that starts, or one before it, does not know it yet.
+                step = Step.LIST_ANEW
         self._must_list |= step is Step.LIST_ANEW or self._stumbles > _MOST_STUMBLES
         if step is Step.RENEW:
             await self._renewed()

@@ -14,7 +14,7 @@ from kubedns.cluster.sources.api import ApiOptions, ApiSource
 from kubedns.cluster.sources.reflector import Pace
 from kubedns.cluster.store import Store
 from kubedns.observe.metrics import Metrics
-from kubedns.observe.rows import API_LISTS, API_REPAIRS, API_SKIPPED
+from kubedns.observe.rows import API_LISTS, API_REPAIRS, API_REQUESTS, API_SKIPPED
 from tests.support.api_server import FakeApiServer, Fault, endpoint_slice, refusing, saying, service, stuck
 
 QUICK = Pace(idle=1.0, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
@@ -319,5 +319,43 @@ def test_a_list_from_before_is_believed_in_the_end() -> None:
         scene.server.fail("Service", refusing(410))
         scene.server.cut()
         await until(lambda: "later" not in scene.ips())
+
+    play(act)
+
+
+def test_a_required_kind_that_the_server_lacks_is_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    async def act(scene: Scene) -> None:
+        lists = sum(path.endswith("/services") for path, _ in scene.server.requests)
+        await until(lambda: sum(path.endswith("/services") for path, _ in scene.server.requests) > lists + 1100)
+        assert caplog.text.count("it has no services") == 1
+        scene.server.missing.discard("Service")
+        await until(lambda: scene.store.has_synced)
+
+    eager = Pace(idle=1.0, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.0)
+    with caplog.at_level(logging.WARNING):
+        play(act, eager, prepare=lambda server: server.missing.add("Service"), startup_seconds=0.01)
+
+
+def test_slices_that_a_server_does_not_find_for_a_while_are_not_replaced_by_endpoints() -> None:
+    async def act(scene: Scene) -> None:
+        scene.server.fail("EndpointSlice", refusing(410), refusing(404), refusing(404))
+        scene.server.cut()
+        scene.server.put(endpoint_slice("stays-2", "stays", "10.0.0.10"))
+        await until(lambda: len(list(scene.store.slices("shop", "stays"))) == 2)
+        assert not any(path.endswith("/endpoints") for path, _ in scene.server.requests)
+
+    play(act)
+
+
+def test_how_often_is_tried_is_the_reflector_s_to_decide() -> None:
+    """The kubernetes package would try a 5xx again by itself, with waits of its own."""
+
+    async def act(scene: Scene) -> None:
+        scene.server.fail("Service", refusing(503))
+        scene.server.cut()
+        await until(lambda: not scene.server.faults["/api/v1/services"])
+        served = scene.metrics.cell(API_REQUESTS, "503", "GET", scene.server.url.removeprefix("http://"))
+        await until(lambda: served.value == 1)
+        await follows(scene)
 
     play(act)
