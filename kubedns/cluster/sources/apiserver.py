@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kubernetes.aio.client.rest import RESTClientObject
 
 _CONNECT_SECONDS = 5.0
+_LAST_RENEWAL_SECONDS = 2.0
+"""For a program that gives credentials to end by itself, when the source ends."""
 _CHUNK_OCTETS = 64 << 10
 _ERROR_OCTETS = 64 << 10
 
@@ -40,6 +42,7 @@ class ApiServer:
         self._client: RESTClientObject | None = None
         self._requests: Counter[RESTClientObject] = Counter()
         self._made_with: tuple[object, ...] = ()
+        self._renewing: asyncio.Task[None] | None = None
         self._opening = asyncio.Lock()
 
     async def get(self, path: str, query: Mapping[str, str], accept: str, idle_seconds: float) -> bytes:
@@ -66,11 +69,26 @@ class ApiServer:
             yield _chunks(reply)
 
     async def renew(self) -> None:
-        """Read the credentials again. Requests under way go on with what they have begun with.
+        """Read the credentials again, once for all who ask meanwhile: it may mean that a program is run.
+
+        Requests under way go on with what they have begun with.
 
         Raises:
             AccessError: they cannot be read.
         """
+        if self._renewing is None or self._renewing.done():
+            self._renewing = asyncio.get_running_loop().create_task(self._renew())
+        # Who gives up leaves it to the others.
+        await asyncio.shield(self._renewing)
+
+    async def close(self) -> None:
+        """Give all connections up; there are no requests any more."""
+        if self._renewing is not None:
+            await asyncio.wait([self._renewing], timeout=_LAST_RENEWAL_SECONDS)
+            self._renewing.cancel()
+        await self._retire()
+
+    async def _renew(self) -> None:
         self._configuration = await read_configuration(self.access)
         try:
             is_other = _certificates(self._configuration) != self._made_with
@@ -78,10 +96,6 @@ class ApiServer:
             raise AccessError(f"{self.access}: certificates cannot be read: {error}") from error
         if is_other:
             await self._retire()
-
-    async def close(self) -> None:
-        """Give all connections up; there are no requests any more."""
-        await self._retire()
 
     async def _retire(self) -> None:
         """Take no new request with the client of now; who is still at one with it closes it afterwards."""
