@@ -22,6 +22,8 @@ from kubedns.server.shorthand import Shorthand, server_blocks
 
 _FEWEST_ADDRESSES = 4  # the first and the last of a network are given to nobody
 
+_ONE_OF = "give one of --manifests PATH, --kubeconfig FILE and --conf COREFILE"
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
@@ -30,7 +32,7 @@ class ClusterFlags:
     """The flags as given. ``zone`` and ``ttl`` go with all but a Corefile; the networks with any manifests.
 
     Raises:
-        click.UsageError: neither manifests nor a kubeconfig nor a Corefile are named, or more than one of them.
+        click.UsageError: more than one of manifests, kubeconfig and Corefile are named.
     """
 
     manifests: tuple[str, ...]
@@ -43,8 +45,8 @@ class ClusterFlags:
     pod_cidr: tuple[Network, ...]
 
     def __post_init__(self) -> None:
-        if sum(map(bool, (self.manifests, self.conf, self.kubeconfig))) != 1:
-            raise click.UsageError("give one of --manifests PATH, --kubeconfig FILE and --conf COREFILE")
+        if sum(map(bool, (self.manifests, self.conf, self.kubeconfig))) > 1:
+            raise click.UsageError(_ONE_OF)
         if self.context and not self.kubeconfig:
             raise click.UsageError("--context goes with --kubeconfig")
         if self.conf and (self.zone or self.ttl is not None):
@@ -63,21 +65,27 @@ class ClusterFlags:
         """The server blocks; with manifests they listen as told, a Corefile says it itself.
 
         Raises:
+            click.UsageError: no cluster is named.
             ConfigurationErrors: the Corefile or the zone has faults; all of them.
         """
         if self.conf:
             return read_corefile(self.conf)
+        if not (self.manifests or self.kubeconfig):
+            raise click.UsageError(_ONE_OF)
         zone = self.zone or "cluster.local"
-        kubeconfig = str(Path(self.kubeconfig).expanduser()) if self.kubeconfig else ""
         return server_blocks(
-            Shorthand(self.manifests, zone, tuple(listen), port, self.ttl, kubeconfig, self.context or "")
+            Shorthand(self.manifests, zone, tuple(listen), port, self.ttl, self._kubeconfig, self.context or "")
         )
 
     def surroundings(self, listen: Sequence[str], port: int) -> Surroundings:
-        """What a ConfigMap of kube-dns does not say."""
+        """What a ConfigMap of kube-dns does not say. Without manifests and kubeconfig: the cluster around is served."""
         manifests = tuple(str(Path(path).absolute()) for path in self.manifests)
         zone, ttl = self.zone or "cluster.local", KUBE_DNS_TTL if self.ttl is None else self.ttl
-        return Surroundings(port, tuple(listen), zone, manifests, ttl)
+        return Surroundings(port, tuple(listen), zone, manifests, ttl, self._kubeconfig, self.context or "")
+
+    @property
+    def _kubeconfig(self) -> str:
+        return str(Path(self.kubeconfig).expanduser()) if self.kubeconfig else ""
 
     def settings(self, port: int = 53) -> Settings:
         """What is no matter of a Corefile. ``port``: of server blocks that name none."""

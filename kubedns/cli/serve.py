@@ -36,7 +36,7 @@ from kubedns.server.reloading import Reloader
 @click.option(
     "--kube-dns-config",
     metavar="FOLDER",
-    help="Mounted ConfigMap of kube-dns, whose stub domains and upstreams are served beside --manifests.",
+    help="Mounted ConfigMap of kube-dns, whose stub domains and upstreams are served beside the cluster's names.",
 )
 @click.option(
     "--log-format",
@@ -58,11 +58,14 @@ def command(
     """Answer queries until SIGTERM or Ctrl-C.
 
     With --manifests it serves Services, Deployments, StatefulSets and what else is there as a cluster would, and
-    follows edits of the files. With --conf it serves by a Corefile.
+    follows edits of the files. With --conf it serves by a Corefile. With --kube-dns-config alone it serves the cluster
+    that it runs in, as kube-dns does: on port 53 of every address, with probes and metrics.
     """
     if flags.conf and (listen or kube_dns_config):
-        raise click.UsageError("--listen and --kube-dns-config go with --manifests; a Corefile says it itself")
-    listen, own_port = tuple(listen) or ("127.0.0.1",), port or OWN_PORT
+        raise click.UsageError("--listen and --kube-dns-config go without --conf; a Corefile says it itself")
+    is_inside = bool(kube_dns_config) and not (flags.manifests or flags.kubeconfig)
+    listen = tuple(listen) or (() if is_inside else ("127.0.0.1",))
+    own_port = port or (53 if is_inside else OWN_PORT)
     sink = set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO, LogFormat(log_format))
     settings = flags.settings(port or 53)
     reloader = reloader_for(flags.conf, settings) if flags.conf else None

@@ -36,8 +36,10 @@ class KubeDns:
 class Surroundings:
     """What a ConfigMap does not say. ``port``: where is listened, on ``hosts`` or everywhere.
 
-    ``zone``: the cluster's. ``manifests``: what its names are read from, in place of an API server; then nothing but
-    names is served, since probes belong to clusters. ``ttl``: of its records; kube-dns has 30 s.
+    ``zone``: the cluster's. ``manifests``: what its names are read from, in place of an API server; ``kubeconfig``: the
+    file that names another API server than that of the cluster around the process, and ``context`` in it (empty: its
+    current one). With either, nothing but names is served, since probes belong to clusters. ``ttl``: of its records;
+    kube-dns has 30 s.
     """
 
     port: int = 53
@@ -45,6 +47,13 @@ class Surroundings:
     zone: str = "cluster.local"
     manifests: tuple[str, ...] = ()
     ttl: int = KUBE_DNS_TTL
+    kubeconfig: str = ""
+    context: str = ""
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is served from within the cluster that it is about."""
+        return not (self.manifests or self.kubeconfig)
 
 
 def read_kube_dns(texts: Mapping[str, str], place: str) -> KubeDns:
@@ -149,18 +158,18 @@ def corefile_text(config: KubeDns, around: Surroundings) -> str:
 
 def _main_lines(config: KubeDns, around: Surroundings) -> Iterator[str]:
     yield "errors"
-    if not around.manifests:
+    if around.is_inside:
         yield from ("health {", "    lameduck 5s", "}", "ready")
     yield f"kubernetes {around.zone} in-addr.arpa ip6.arpa {{"
     if around.manifests:
         yield f"    manifests {' '.join(map(_quoted, around.manifests))}"
-        yield "    pods verified"
-    else:
-        yield "    pods insecure"
+    if around.kubeconfig:
+        yield f"    kubeconfig {' '.join(map(_quoted, filter(None, (around.kubeconfig, around.context))))}"
+    yield f"    pods {'insecure' if around.is_inside else 'verified'}"
     yield "    fallthrough in-addr.arpa ip6.arpa"
     yield f"    ttl {around.ttl}"
     yield "}"
-    if not around.manifests:
+    if around.is_inside:
         yield "prometheus :9153"
     yield from _forward(config.upstreams or ("/etc/resolv.conf",))
     yield from ("cache 30", "loop", "reload 10s", "loadbalance")

@@ -148,7 +148,7 @@ def test_a_broken_document_is_told_and_the_rest_goes_on(folder: Path, capsys: py
         (["records"], "give one of --manifests PATH, --kubeconfig FILE and --conf COREFILE"),
         (["explain", "web", "--manifests", "k8s", "--conf", "Corefile"], "give one of"),
         (["serve", "--conf", "Corefile", "--zone", "x"], "go without a Corefile"),
-        (["serve", "--conf", "Corefile", "--listen", "::1"], "go with --manifests"),
+        (["serve", "--conf", "Corefile", "--listen", "::1"], "go without --conf"),
         (["records", "--manifests", "nothing-here"], "nothing-here"),
         (["records", "--conf", "nothing-here"], "nothing-here"),
         (["records", "--conf", "Broken"], "kubernets"),

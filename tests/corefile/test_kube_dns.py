@@ -79,6 +79,7 @@ AROUND = [
         False,
     ),
     (Surroundings(manifests=("k8s",)), [".:53", "a.test.:53"], "prometheus", False),
+    (Surroundings(kubeconfig="config", context="my own"), [".:53", "a.test.:53"], "health", False),
 ]
 
 
@@ -95,8 +96,10 @@ def test_the_corefile_is_one_and_fits_its_surroundings(
     assert (word in main) is is_there
     assert [each.text for each in main["forward"].arguments] == [".", "192.0.2.8"]
     assert [each.text for each in stub["forward"].arguments] == [".", "192.0.2.1", "192.0.2.2:5353"]
-    manifests = [line for line in main["kubernetes"].block if line.word.text == "manifests"]
-    assert [each.text for line in manifests for each in line.arguments] == list(around.manifests)
+    options = {line.word.text: [each.text for each in line.arguments] for line in main["kubernetes"].block}
+    assert options.get("manifests", []) == list(around.manifests)
+    assert options.get("kubeconfig", []) == [each for each in (around.kubeconfig, around.context) if each]
+    assert options["pods"] == ["insecure" if around.is_inside else "verified"]
 
 
 def test_without_upstreams_the_machine_s_are_asked() -> None:

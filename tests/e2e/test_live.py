@@ -141,6 +141,13 @@ def test_flags_are_enough_for_a_live_cluster(tmp_path: Path) -> None:
         with running(["serve", *flags, "--port", str(port)], port, tmp_path / "log", probe=WEB) as server:
             until(lambda: addresses(server, WEB) == ["10.96.10.1"])
             assert server.stop() == 0
+        (tmp_path / "kube-dns").mkdir()
+        flags = [*flags, "--kube-dns-config", str(tmp_path / "kube-dns")]
+        port = free_port()
+        with running(["serve", *flags, "--port", str(port)], port, tmp_path / "log", probe=WEB) as server:
+            until(lambda: addresses(server, WEB) == ["10.96.10.1"])
+            assert server.stop() == 0
+        flags = flags[:-2]
         for command, shown in (("records", f"{WEB} 5 IN A 10.96.10.1"), ("explain", "resourceVersion 101")):
             words = [command, *(["web", "-n", "shop"] if command == "explain" else []), *flags]
             done = subprocess.run(
