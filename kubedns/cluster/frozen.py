@@ -11,9 +11,10 @@ class Frozen(Tables):
     To make one takes milliseconds for each 100,000 objects, and a few octets of memory for each.
     """
 
-    def __init__(self, tables: Tables, *, has_synced: bool, version: int) -> None:
+    def __init__(self, tables: Tables, *, has_synced: bool, is_stale: bool, version: int) -> None:
         super().__init__()
         self.has_synced = has_synced
+        self.is_stale = is_stale
         self.version = version
         self.take(tables)
 

@@ -41,7 +41,7 @@ ANY_ADDRESS: Key = ("addresses",)
 """Changes when an address appears or goes."""
 
 ANY_SYNC: Key = ("sync",)
-"""Changes when the store becomes synced."""
+"""Changes when the store becomes synced, and when what it remembers from before has been listed."""
 
 
 class Lister(Protocol):
@@ -50,6 +50,10 @@ class Lister(Protocol):
     @property
     def has_synced(self) -> bool:
         """Whether every required kind has been listed; before that nothing can be denied."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether what there is, is remembered from before, and has yet to be listed."""
 
     def frozen(self) -> Lister:
         """The same as it is now, whatever changes later; for whoever reads it across changes."""

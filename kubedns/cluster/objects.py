@@ -2,7 +2,8 @@
 
 Addresses are packed octets (4 or 16). ``origin`` is where an object came from, ``FILE:LINE`` or
 ``resourceVersion N``, for people. Strings that many objects share (namespaces, nodes, zones, file names) are interned
-by whoever makes the objects.
+by whoever makes the objects. Written down (cluster.snapshot) an object has its kind as a tag, and no field that is as
+it is by default.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Kind(Enum):
     __hash__ = object.__hash__
 
 
-class ServicePort(msgspec.Struct, frozen=True, gc=False):
+class ServicePort(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A port of a Service. ``name`` may be empty; ``protocol`` is TCP, UDP or SCTP; ``number`` 1..65535."""
 
     name: str
@@ -33,7 +34,7 @@ class ServicePort(msgspec.Struct, frozen=True, gc=False):
     number: int
 
 
-class Service(msgspec.Struct, frozen=True, gc=False):
+class Service(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A Service. ``cluster_ips`` is empty for headless and ExternalName ones; ``external_name`` for all others.
 
     ``external_addresses``: those of its load balancer and its externalIPs, ``external_host``: the load balancer's name
@@ -52,7 +53,7 @@ class Service(msgspec.Struct, frozen=True, gc=False):
     external_host: str = ""
 
 
-class EndpointPort(msgspec.Struct, frozen=True, gc=False):
+class EndpointPort(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A port of a slice: where its endpoints listen. ``number`` is 0 where the slice leaves it open."""
 
     name: str
@@ -60,7 +61,7 @@ class EndpointPort(msgspec.Struct, frozen=True, gc=False):
     number: int
 
 
-class Endpoint(msgspec.Struct, frozen=True, gc=False):
+class Endpoint(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One endpoint of a slice. ``ready`` and ``serving`` are true where the API leaves them open, as it demands.
 
     ``pod`` and ``pod_uid`` are the target's, empty if it is no Pod; ``node`` and ``zone`` may be empty.
@@ -77,7 +78,7 @@ class Endpoint(msgspec.Struct, frozen=True, gc=False):
     terminating: bool = False
 
 
-class EndpointSlice(msgspec.Struct, frozen=True, gc=False):
+class EndpointSlice(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """Endpoints of one Service, of one address family. ``service`` is empty for a slice that names no Service.
 
     ``cluster``: the one that the endpoints are in, where they have been imported.
@@ -92,7 +93,7 @@ class EndpointSlice(msgspec.Struct, frozen=True, gc=False):
     cluster: str = ""
 
 
-class Pod(msgspec.Struct, frozen=True, gc=False):
+class Pod(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A Pod. ``addresses`` is empty once it is finished or while it runs in the host's network (it owns none then).
 
     ``stateful_name`` is its label statefulset.kubernetes.io/pod-name, empty for pods of no StatefulSet.
@@ -109,7 +110,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     origin: str = ""
 
 
-class Node(msgspec.Struct, frozen=True, gc=False):
+class Node(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A Node; ``addresses`` are its InternalIPs. ``namespace`` is always empty, so that all objects look alike."""
 
     name: str
@@ -118,7 +119,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     namespace: str = ""
 
 
-class Namespace(msgspec.Struct, frozen=True, gc=False):
+class Namespace(msgspec.Struct, frozen=True, gc=False, tag=True, omit_defaults=True):
     """A Namespace with its labels. ``namespace`` is always empty, so that all objects look alike."""
 
     name: str

@@ -2,11 +2,13 @@
 
 The contract, on which the answer cache rests:
 
-- Only ``replace``, ``upsert`` and ``delete`` write. Objects are frozen; nobody changes one.
+- Only ``replace``, ``upsert`` and ``delete`` write objects. Objects are frozen; nobody changes one.
 - A listener is told *after* a write is done and before the next one begins, with every key (cluster.lister) under which
   anything reads differently now. It may be told of a key under which nothing changed, never the other way round.
 - The last write of an object counts; a source that may hear old news again drops it before it writes.
 - States in between may be skipped: an object that changed twice between two reads is seen once.
+- What a source remembers from before may be put in ahead of the first list, then ``recalled`` says so: it can be
+  answered from, and it is stale until each required kind has been listed.
 - ``replace`` is applied as a difference: what is equal tells nothing, what is gone is deleted, and at no time does the
   store hold less than the old and the new state have in common.
 """
@@ -43,14 +45,20 @@ class Store(Tables):
     def __init__(self, required: Iterable[Kind] = ()) -> None:
         super().__init__()
         self._missing = set(required)
+        self._recalled: set[Kind] = set()
         self._listeners: list[Listener] = []
         self._version = 0
         self._frozen: ref[Frozen] | None = None
 
     @property
     def has_synced(self) -> bool:
-        """Whether every required kind has been listed."""
+        """Whether every required kind has been listed, or is remembered."""
         return not self._missing
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a required kind is only remembered, and has yet to be listed."""
+        return bool(self._recalled)
 
     @property
     def version(self) -> int:
@@ -61,7 +69,7 @@ class Store(Tables):
         """The same as it is now, whatever changes later; shared by all who want it until the next change."""
         frozen = None if self._frozen is None else self._frozen()
         if frozen is None or frozen.version != self._version:
-            frozen = Frozen(self, has_synced=self.has_synced, version=self._version)
+            frozen = Frozen(self, has_synced=self.has_synced, is_stale=self.is_stale, version=self._version)
             self._frozen = ref(frozen)
         return frozen
 
@@ -90,11 +98,17 @@ class Store(Tables):
             self._put(item, changed)
         for namespace, name in gone:
             self._take(ObjectKey(kind, namespace, name), changed)
-        if kind in self._missing:
-            self._missing.discard(kind)
-            if not self._missing:
-                changed.add(ANY_SYNC)
+        for waiting in (self._missing, self._recalled):
+            if kind in waiting:
+                waiting.discard(kind)
+                if not waiting:
+                    changed.add(ANY_SYNC)
         self._tell(changed)
+
+    def recalled(self) -> None:
+        """What is here is remembered from before: it counts until each kind that is missing has been listed."""
+        self._recalled, self._missing = self._missing, set()
+        self._tell({ANY_SYNC})
 
     def _put(self, item: Object, changed: set[Key]) -> None:
         objects = self.objects[KINDS[type(item)]]

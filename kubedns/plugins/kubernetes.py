@@ -17,6 +17,7 @@ Syntax::
         fallthrough [ZONES...]
         ignore empty_service
         startup_timeout DURATION
+        snapshot PATH [MAX_AGE]
         mesh NAMESPACE/SERVICE [PORT]
         multicluster ZONES...
     }
@@ -25,6 +26,9 @@ ZONES default to those of the server block; reverse zones among them (in-addr.ar
 answered with PTR records. Names are those of the cluster that the process runs in, or that ``kubeconfig`` or
 ``endpoint`` name; ``manifests`` reads files and folders in place of an API server. ``multicluster``: those of
 the zones, as clusterset.local, whose names are of ServiceImports, which other clusters have given to this one.
+
+``snapshot`` keeps what the API server said in the file PATH. The next start answers from it at once, if it is no older
+than MAX_AGE (one hour), until the server has been listed; such answers carry the extended error 3, Stale Answer.
 
 Example::
 
@@ -41,12 +45,13 @@ Example::
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.selectors import BadSelectorError, LabelSelector, parse_selector
+from kubedns.cluster.snapshot import SnapshotPlace
 from kubedns.corefile.blocks import Directive, Word
 from kubedns.corefile.options import PluginOptions, arguments, flag, ignored, option
 from kubedns.corefile.shapes import Exactly, Group, Line, Many, OneWord, Shape, Zones, unfit
@@ -122,6 +127,9 @@ def _mesh(service: tuple[str, str], port: str = "") -> MeshService:
 KUBECONFIG = Group(Kubeconfig, {"KUBECONFIG": Path()}, {"CONTEXT": Text(syntax="CONTEXT")})
 """The rest of a line ``kubeconfig KUBECONFIG [CONTEXT]``."""
 
+SNAPSHOT = Group(SnapshotPlace, {"PATH": Path()}, {"MAX_AGE": Duration(at_least=1, syntax="MAX_AGE")})
+"""The rest of a line ``snapshot PATH [MAX_AGE]``."""
+
 _API_ONLY = "only concerns the way an API server is asked"
 
 
@@ -161,6 +169,9 @@ class Options(PluginOptions):
     ignore: bool = option(Exactly("empty_service"), default=False, help="Services without ready endpoints do not exist")
     startup_timeout: float = option(
         Duration(), default=5.0, help="how long to wait for an API server's first lists before queries are answered"
+    )
+    snapshot: SnapshotPlace | None = option(
+        SNAPSHOT, default=None, help="file to keep what the API server said, for the next start"
     )
     mesh: MeshService | None = option(
         Group(_mesh, {"NAMESPACE/SERVICE": NamespacedName()}, {"PORT": Text(syntax="PORT")}),
@@ -234,7 +245,14 @@ def source_of(options: Options) -> ClusterSource:
     """Which cluster the options speak of."""
     api = access_of(options.kubeconfig, options.endpoint, options.tls)
     all_pods = options.pods is PodsMode.VERIFIED
-    return ClusterSource(options.manifests, api, options.labels, all_pods, startup_seconds=options.startup_timeout)
+    return ClusterSource(
+        options.manifests,
+        api,
+        options.labels,
+        all_pods,
+        startup_seconds=options.startup_timeout,
+        snapshot=options.snapshot,
+    )
 
 
 def access_of(kubeconfig: Kubeconfig | None, endpoint: str, tls: Credentials | None) -> ApiAccess:
@@ -266,15 +284,17 @@ def make(options: Options, context: Context) -> Kubernetes:
     zone = ClusterZone(records, lister, context.serial - lister.version)
     if not options.multicluster:
         return Kubernetes(zone, fallthrough)
-    imported = imported_zone(options.multicluster, options.ttl, not options.noendpoints, source, context)
+    place = options.snapshot
+    beside = None if place is None else replace(place, path=f"{place.path}.imports")
+    theirs = replace(source, selector=None, pods=False, imports=True, snapshot=beside)
+    imported = imported_zone(options.multicluster, options.ttl, not options.noendpoints, theirs, context)
     return Kubernetes(zone, fallthrough, imported)
 
 
 def imported_zone(
     zones: tuple[Name, ...], ttl: int, serve_endpoints: bool, source: ClusterSource, context: Context
 ) -> ClusterZone:
-    """The names in ``zones`` of what other clusters have given to the one that ``source`` describes."""
-    imports = ClusterSource(source.manifests, source.api, imports=True, startup_seconds=source.startup_seconds)
-    lister = context.lister(imports)
+    """The names in ``zones`` of what other clusters have given, as ``source`` finds it."""
+    lister = context.lister(source)
     records = RecordOptions(zones=zones, ttl=ttl, serve_endpoints=serve_endpoints)
     return ClusterZone(records, lister, context.serial - lister.version)

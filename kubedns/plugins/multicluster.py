@@ -6,6 +6,7 @@ Syntax::
         manifests PATH...
         endpoint URL
         kubeconfig KUBECONFIG [CONTEXT]
+        snapshot PATH [MAX_AGE]
         ttl TTL
         noendpoints
         fallthrough [ZONES...]
@@ -27,12 +28,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kubedns.cluster.snapshot import SnapshotPlace
 from kubedns.corefile.options import PluginOptions, arguments, flag, option
 from kubedns.corefile.shapes import Many, Zones
 from kubedns.corefile.values import Path, Seconds, Text
 from kubedns.dns.names import Name
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
-from kubedns.plugins.kubernetes import KUBECONFIG, Kubeconfig, Kubernetes, access_of, imported_zone
+from kubedns.plugins.kubernetes import KUBECONFIG, SNAPSHOT, Kubeconfig, Kubernetes, access_of, imported_zone
 from kubedns.plugins.plugin import ClusterSource, Context
 
 
@@ -46,6 +48,9 @@ class Options(PluginOptions):
     )
     endpoint: str = option(Text(syntax="URL"), default="", help="address of the API server")
     kubeconfig: Kubeconfig | None = option(KUBECONFIG, default=None, help="file that names API server and credentials")
+    snapshot: SnapshotPlace | None = option(
+        SNAPSHOT, default=None, help="file to keep what the API server said, for the next start"
+    )
     ttl: int = option(Seconds(at_most=3600), default=5, help="TTL of every record")
     noendpoints: bool = flag(help="serve no endpoints, so neither headless Services")
     fallthrough: FallthroughLine = fallthrough_option()
@@ -60,6 +65,7 @@ class Multicluster(Kubernetes):
 def make(options: Options, context: Context) -> Multicluster:
     """The plugin."""
     zones = options.zones or context.zones
-    source = ClusterSource(options.manifests, access_of(options.kubeconfig, options.endpoint, None))
+    access = access_of(options.kubeconfig, options.endpoint, None)
+    source = ClusterSource(options.manifests, access, imports=True, snapshot=options.snapshot)
     fallthrough = falling_through(options.fallthrough, zones)
     return Multicluster(imported_zone(zones, options.ttl, not options.noendpoints, source, context), fallthrough)

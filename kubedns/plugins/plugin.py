@@ -10,6 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.lister import Lister
 from kubedns.cluster.selectors import LabelSelector
+from kubedns.cluster.snapshot import SnapshotPlace
 from kubedns.dns.answer import Answer, Key
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
@@ -144,7 +145,8 @@ class ClusterSource:
 
     ``manifests``: files and folders to read; without any, ``api``: the API server. ``selector``: what Services, slices
     and Pods must have. ``pods``: whether all Pods are needed, not just those of StatefulSets. ``imports``: what other
-    clusters gave, in place of its own. ``startup_seconds``: how long an API server is waited for.
+    clusters gave, in place of its own. ``startup_seconds``: how long an API server is waited for. ``snapshot``: where
+    what it said is kept for the next start.
     """
 
     manifests: tuple[str, ...] = ()
@@ -153,6 +155,7 @@ class ClusterSource:
     pods: bool = False
     imports: bool = False
     startup_seconds: float = 5.0
+    snapshot: SnapshotPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)

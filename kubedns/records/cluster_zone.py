@@ -24,6 +24,7 @@ from kubedns.records.options import RecordOptions
 from kubedns.records.pod import find_pod
 from kubedns.records.reverse import find_reverse
 from kubedns.records.service import find_port, find_protocol, find_service
+from kubedns.records.staleness import as_known
 from kubedns.records.zone import Zone
 
 
@@ -56,7 +57,7 @@ class ClusterZone:
         found = find(lookup, owner, self.serial)
         if trace.active:
             explain(trace, lookup, owner, found)
-        return self._answer(lookup, question, found)
+        return as_known(self._answer(lookup, question, found), self.lister)
 
     def zone_of(self, name: Name) -> Zone | None:
         """The longest zone that holds ``name``."""

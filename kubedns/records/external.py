@@ -25,6 +25,7 @@ from kubedns.records.options import RecordOptions
 from kubedns.records.owner import EndpointName, PortName, ServiceName
 from kubedns.records.rdatas import Listener, address_rdatas, srv_rdatas, target_rrsets
 from kubedns.records.service import service_addresses, service_listeners
+from kubedns.records.staleness import as_known
 from kubedns.records.zone import Zone
 
 _PROTOCOLS = {b"_tcp": "TCP", b"_udp": "UDP", b"_sctp": "SCTP"}
@@ -83,7 +84,7 @@ class ExternalZones:
         found = self._find(lookup, zone, zone.labels_of(question.name))
         if trace.active:
             trace.step("k8s_external", f"{'something' if found else 'nothing'} is at that name of {zone.name}")
-        return self._answer(lookup, question, found)
+        return as_known(self._answer(lookup, question, found), self.lister)
 
     def _zone_of(self, name: Name) -> _ExternalZone | None:
         return next((zone for zone in self.zones if zone.holds(name)), None)

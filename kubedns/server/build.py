@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kubedns.cluster.objects import Kind
@@ -34,6 +33,7 @@ from kubedns.resolver.resolver import Resolver
 from kubedns.server.exposition import Exposition
 from kubedns.server.interfaces import bound_hosts
 from kubedns.server.listening import server_label
+from kubedns.server.placing import check_snapshot, check_source, located_source
 from kubedns.server.server import Cluster, Lasting, Server
 from kubedns.transport.sockets import ListenAddress
 
@@ -136,11 +136,11 @@ class _Builder:
         zones = tuple(dict.fromkeys(address.zone for address in draft.block.addresses))
         folder = Path(draft.block.location.file).parent
         if isinstance(options, KubernetesOptions | MulticlusterOptions):
-            _check_source(options, directive, folder)
+            check_source(options, directive, folder)
             _check_zones(options.zones or zones, directive)
         context = Context(
             zones=zones,
-            lister=lambda source: self._store(source, folder),
+            lister=lambda source: self._store(source, folder, directive),
             later=_later,
             unready=self._unready,
             exposition=self._exposition,
@@ -175,8 +175,9 @@ class _Builder:
         words = [each.word for each in self._plugins if isinstance(each, Readiness) and not each.is_ready()]
         return list(dict.fromkeys(words))
 
-    def _store(self, source: ClusterSource, folder: Path) -> Store:
-        located = _located(source, folder)
+    def _store(self, source: ClusterSource, folder: Path, directive: Directive) -> Store:
+        located = located_source(source, folder)
+        check_snapshot(located, self._clusters, directive)
         cluster = self._clusters.get(located) or self._known.get(located)
         if cluster is None:
             cluster = self._cluster(located)
@@ -195,7 +196,7 @@ class _Builder:
             return Cluster(store, ManifestSource(options, store, _report))
         from kubedns.cluster.sources.api import ApiOptions, ApiSource  # whoever reads manifests needs none of it
 
-        api = ApiOptions(source.api, selector, source.pods, source.imports, source.startup_seconds)
+        api = ApiOptions(source.api, selector, source.pods, source.imports, source.startup_seconds, source.snapshot)
         store = Store(api.required)
         store.subscribe(self._cache.drop)
         return Cluster(store, ApiSource(api, store, self._metrics))
@@ -233,36 +234,6 @@ def _scheme_faults(block: ServerBlock) -> list[ConfigurationError]:
         if message:
             faults.append(ConfigurationError(message, location=address.location, remedy=remedy))
     return faults
-
-
-def found_path(path: str, folder: Path) -> Path:
-    """The file or folder that a Corefile in ``folder`` names: beside it, else where the process was started."""
-    beside = folder / path
-    return beside if beside.exists() else Path(path)
-
-
-def _located(source: ClusterSource, folder: Path) -> ClusterSource:
-    """The source with its files where they are: beside the Corefile, else where the process was started."""
-
-    def located(path: str) -> str:
-        # Of several kubeconfigs, and in somebody's home, each is named in full.
-        is_relative = path and os.pathsep not in path and not path.startswith("~")
-        return str(found_path(path, folder)) if is_relative else path
-
-    api = source.api
-    files = {name: located(getattr(api, name)) for name in ("kubeconfig", "certificate", "key", "authority")}
-    manifests = tuple(str(found_path(path, folder)) for path in source.manifests)
-    return replace(source, manifests=manifests, api=replace(api, **files))
-
-
-def _check_source(options: KubernetesOptions | MulticlusterOptions, directive: Directive, folder: Path) -> None:
-    faults = [
-        directive.word.fault(f"{directive.word.text} manifests: no file or folder {path}", "write a path that exists")
-        for path in options.manifests
-        if not found_path(path, folder).exists()
-    ]
-    if faults:
-        raise ConfigurationErrors(faults)
 
 
 def _check_zones(zones: Sequence[Name], directive: Directive) -> None:

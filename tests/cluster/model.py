@@ -77,6 +77,7 @@ class Model:
 
     version = 0
     has_synced = True
+    is_stale = False
 
     def __init__(self, objects: list[Object]) -> None:
         self._objects = objects

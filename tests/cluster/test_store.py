@@ -112,6 +112,21 @@ def test_sync_is_told_once_with_the_last_required_kind() -> None:
     assert told == [{ANY_SYNC}]
 
 
+def test_what_is_remembered_counts_and_is_stale_until_each_missing_kind_is_listed() -> None:
+    store = Store([Kind.SERVICE, Kind.POD])
+    store.upsert(WEB)
+    told: list[Collection[Key]] = []
+    store.subscribe(lambda keys: told.append(set(keys)))
+    assert not store.has_synced
+    store.recalled()
+    assert store.has_synced
+    assert store.frozen().is_stale
+    for kind, is_stale in ((Kind.NODE, True), (Kind.POD, True), (Kind.SERVICE, False)):
+        store.replace(kind, [WEB] if kind is Kind.SERVICE else [])
+        assert (store.has_synced, store.is_stale, store.frozen().is_stale) == (True, is_stale, is_stale)
+    assert told == [{ANY_SYNC}, {ANY_SYNC}]
+
+
 def test_replace_is_a_difference() -> None:
     api = service("shop/api", "10.0.0.3")
     store = store_of([WEB, DB, DB_0])

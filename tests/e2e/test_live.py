@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import dns.edns
+import dns.message
+import dns.query
 
 from tests.e2e.test_corefiles import FOLDER
 from tests.e2e.test_probes import page
@@ -167,3 +173,45 @@ def test_without_an_api_server_nothing_is_denied_and_nothing_is_ready(tmp_path: 
         assert addresses(server, WEB) == ["2"]
         assert page(pages, "ready")[0] == 503
         assert server.stop() == 0
+
+
+def test_after_a_kill_answers_come_from_the_snapshot_though_the_api_server_is_away(tmp_path: Path) -> None:
+    api, port, pages = Api(), free_port(), free_port()
+    api.call(lambda: api.server.put(service("web", "10.96.0.1")))
+    with api.open():
+        place = api.server.port
+        how = f"endpoint {api.server.url}\n        snapshot kept 10m"
+        (tmp_path / "Corefile").write_text(COREFILE.format(port=port, pages=pages, how=how))
+        command = ["-conf", str(tmp_path / "Corefile")]
+        with running(command, port, tmp_path / "log") as server:
+            until((tmp_path / "kept").exists)
+            server.process.kill()
+            server.process.wait(60)
+    with running(command, port, tmp_path / "log") as server:
+        assert addresses(server, WEB) == ["10.96.0.1"]
+        assert addresses(server, "none.shop.svc.cluster.local.") == ["3"]
+        (stale,) = [each for each in asked(server, WEB).options if isinstance(each, dns.edns.EDEOption)]
+        assert stale.code == dns.edns.EDECode.STALE_ANSWER
+        assert page(pages, "ready")[0] == 200
+        assert stale_by_metrics(pages) == 1
+        api.call(lambda: api.server.put(service("web", "10.96.0.2")))
+        with api.open(place):
+            until(lambda: addresses(server, WEB) == ["10.96.0.2"])
+            until(lambda: stale_by_metrics(pages) == 0)
+            assert not asked(server, WEB).options
+            assert server.stop() == 0
+        kept = (tmp_path / "kept").read_text()
+        assert f'"{base64.b64encode(bytes((10, 96, 0, 2))).decode()}"' in kept
+        assert "Traceback" not in server.log.read_text()
+    api.close()
+
+
+def asked(server: Running, name: str) -> dns.message.Message:
+    query = dns.message.make_query(name, "A", use_edns=0)
+    return dns.query.udp(query, server.address, timeout=60, port=server.port)
+
+
+def stale_by_metrics(pages: int) -> float:
+    found = re.search(r"^kubedns_snapshot_stale{.*} (\S+)$", page(pages, "metrics")[1], re.MULTILINE)
+    assert found
+    return float(found[1])

@@ -165,7 +165,7 @@ def test_the_arguments_are_ones_that_are_known() -> None:
     assert command == "serve"
     with serve_command.make_context("serve", list(rest)) as context:
         assert context.params["kube_dns_config"] == "/etc/kube-dns"
-    (mount,) = container_of("replace-kube-dns")["volumeMounts"]
+    mount, _ = container_of("replace-kube-dns")["volumeMounts"]
     assert mount["mountPath"] == "/etc/kube-dns"
     assert CliRunner().invoke(serve_command, ["--help"]).exit_code == 0
 

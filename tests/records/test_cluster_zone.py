@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from kubedns.cluster.lister import ANY_SYNC
 from kubedns.cluster.objects import EndpointSlice, Kind, Namespace, Object
 from kubedns.cluster.store import Store
 from kubedns.dns.answer import Rcode
@@ -76,6 +77,23 @@ def test_nothing_is_said_before_the_source_has_synced(asked: str) -> None:
     assert answer.extended_error is not None
     assert answer.extended_error.code == ErrorCode.NOT_READY
     assert answer.lifetime_seconds == 0
+
+
+@pytest.mark.parametrize(
+    "asked", ["web.shop.svc A", "web.shop.svc TXT", "nosuch.shop.svc A", "1.0.96.10.in-addr.arpa. PTR"]
+)
+def test_what_is_only_remembered_is_said_to_be_so_until_it_is_listed(asked: str) -> None:
+    store = Store([Kind.SERVICE])
+    store.upsert(service("shop/web", "10.96.0.1"))
+    store.recalled()
+    zone = ClusterZone(options(), store)
+    remembered = ask(zone, asked)
+    assert remembered.extended_error is not None
+    assert remembered.extended_error.code == ErrorCode.STALE_ANSWER
+    assert ANY_SYNC in remembered.depends_on
+    store.replace(Kind.SERVICE, [service("shop/web", "10.96.0.1")])
+    known = ask(zone, asked)
+    assert (known.extended_error, known.rcode, known.answer) == (None, remembered.rcode, remembered.answer)
 
 
 @pytest.mark.parametrize(("first", "serial"), [(0, 2), (2026120100, 2026120102), (0xFFFFFFFF, 1)])

@@ -81,6 +81,21 @@ FAULTS = {
         ".:1 {\n acl {\n  block type AX net 10.0.0.0/33\n  deny\n }\n}",
         ["3: acl block: `AX` is no record type", "4: unknown option `deny` in acl"],
     ),
+    "a snapshot of manifests": (
+        ".:1 {\n kubernetes cluster.local {\n  manifests .\n  snapshot s\n }\n}",
+        ["2: kubernetes snapshot: manifests need none; leave the line out"],
+    ),
+    "one snapshot of two clusters": (
+        ".:1 {\n kubernetes a.local {\n  snapshot s 1h\n }\n}\n.:2 {\n kubernetes a.local {\n  snapshot ./s 2h\n }\n}",
+        ["7: kubernetes snapshot: another line keeps something else in this file; give each a file of its own"],
+    ),
+    "the age of a snapshot": (
+        ".:1 {\n kubernetes a.local {\n  snapshot s old\n }\n multicluster b.local {\n  snapshot\n }\n}",
+        [
+            "3: kubernetes snapshot: `old` is no duration",
+            "6: multicluster snapshot: a value is needed; write `snapshot PATH [MAX_AGE]`",
+        ],
+    ),
     "all at once": (
         ".:1 {\n errrors\n kubernetes {\n  ttl 5000\n  manifests .\n }\n}\n.:1 {\n any x\n}",
         [

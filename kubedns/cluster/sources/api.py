@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.objects import Kind
 from kubedns.cluster.selectors import LabelSelector
+from kubedns.cluster.snapshot import SnapshotPlace
 from kubedns.cluster.sources.apiserver import ApiServer
 from kubedns.cluster.sources.reflector import Pace, Reflector, UnknownResourceError
 from kubedns.cluster.sources.resources import (
@@ -25,6 +26,7 @@ from kubedns.cluster.sources.resources import (
     STATEFUL_PODS,
     Resource,
 )
+from kubedns.cluster.sources.snapshots import Snapshots
 from kubedns.cluster.store import Store
 from kubedns.errors import ManifestError
 from kubedns.observe.metrics import Metrics
@@ -38,7 +40,8 @@ class ApiOptions:
     """Which server, and what of it. ``selector``: labels that Services, slices and Pods must have.
 
     ``all_pods``: not just those of StatefulSets. ``imports``: what other clusters have given, in place of its own.
-    ``startup_seconds``: how long :meth:`ApiSource.load` waits for the first lists.
+    ``startup_seconds``: how long :meth:`ApiSource.load` waits for the first lists. ``snapshot``: where what is known is
+    kept for the next start.
     """
 
     access: ApiAccess
@@ -46,6 +49,12 @@ class ApiOptions:
     all_pods: bool = False
     imports: bool = False
     startup_seconds: float = 5.0
+    snapshot: SnapshotPlace | None = None
+
+    def __str__(self) -> str:
+        """What there is of which server; with another word of it, a snapshot is not this one's."""
+        kinds = "+".join(resource.plural for resource in self.resources)
+        return f"{kinds} of {self.access} with labels {self.selector}, pods {'all' if self.all_pods else 'stateful'}"
 
     @property
     def resources(self) -> tuple[Resource, ...]:
@@ -69,16 +78,29 @@ class ApiSource:
         self._metrics = metrics
         self._pace = pace or Pace()
         self._server = ApiServer(options.access, metrics)
+        place = options.snapshot
+        self._snapshots = None if place is None else Snapshots(place, str(options), store, metrics)
         self._reflectors: dict[Kind, Reflector] = {}
         self._following: asyncio.Task[None] | None = None
 
     @property
     def age_seconds(self) -> float:
-        """Seconds since the kind that was heard of longest ago was heard of."""
-        return max((each.age_seconds for each in self._reflectors.values()), default=0.0)
+        """Seconds since the kind that was heard of longest ago was heard of.
+
+        One that nothing depends on counts from its first list on: where it is not allowed, it is not missed.
+        """
+        if self._snapshots is not None and self._store.is_stale:
+            return self._snapshots.age_seconds
+        followed = [each for each in self._reflectors.values() if each.is_known or each.resource.is_required]
+        return max((each.age_seconds for each in followed), default=0.0)
 
     async def load(self) -> Sequence[ManifestError]:
-        """Begin to follow the server, and wait a while for the first lists; until then queries are SERVFAIL."""
+        """Begin to follow the server, and wait a while for the first lists, unless a snapshot tells what was there.
+
+        With neither, queries are SERVFAIL.
+        """
+        if self._snapshots is not None:
+            await self._snapshots.recall()
         self._begin()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._options.startup_seconds):
@@ -89,8 +111,11 @@ class ApiSource:
         return ()
 
     async def run(self) -> None:
-        """Follow the server until cancelled."""
-        await self._begin()
+        """Follow the server until cancelled; what is known then is kept for the next start."""
+        async with asyncio.TaskGroup() as group:
+            if self._snapshots is not None:
+                group.create_task(self._snapshots.keep(lambda: self.age_seconds))
+            await self._begin()
 
     def _begin(self) -> asyncio.Task[None]:
         if self._following is None:

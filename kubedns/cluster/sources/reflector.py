@@ -53,7 +53,10 @@ class UnknownResourceError(Exception):
 
 
 class Reflector:
-    """Keeps ``resource`` in ``store``; ``labels`` select what of it, beside what the resource itself says."""
+    """Keeps ``resource`` in ``store``; ``labels`` select what of it, beside what the resource itself says.
+
+    ``is_known``: whether it has been listed.
+    """
 
     def __init__(
         self, resource: Resource, server: ApiServer, store: Store, labels: str, metrics: Metrics, pace: Pace
@@ -68,7 +71,7 @@ class Reflector:
         self._backoff = Backoff(pace.first, pace.longest, random)
         self._version = ""
         self._must_list = True
-        self._is_known = False
+        self.is_known = False
         self._old_lists = 0
         self._stumbles = 0
         self._verified = 0.0
@@ -115,7 +118,7 @@ class Reflector:
             await asyncio.sleep(0)
         self._upkeep.end_list()
         self._metrics.cell(API_REPAIRS, self.resource.plural).value = self._upkeep.repairs
-        self._version, self._must_list, self._is_known = version, False, True
+        self._version, self._must_list, self.is_known = version, False, True
         self._old_lists = self._stumbles = 0
         self._verified = monotonic()
 
@@ -181,7 +184,7 @@ class Reflector:
             found = reaction(error)
             step, at_once = found.step, found.at_once and not self._backoff.failures
             if error.status == 404:
-                if not self._is_known:
+                if not self.is_known:
                     raise UnknownResourceError(self.resource.plural) from error
                 # What it had it will have again: a server that starts, or one before it, does not know it yet.
                 step = Step.LIST_ANEW
