@@ -11,8 +11,9 @@ from pathlib import Path
 
 from tests.bench.peers import installed
 from tests.bench.rates import Effort, measure_rates
-from tests.bench.report import rate_lines, scale_lines
+from tests.bench.report import rate_lines, scale_lines, warm_start_lines
 from tests.bench.scale import measure_scale
+from tests.bench.warm_start import measure_warm_starts
 
 _ENDPOINTS = 10
 _SIZES = (1000, 10_000)
@@ -35,6 +36,8 @@ def main() -> None:
         print("\n".join(("", *rate_lines(rates, peers), "")), flush=True)
         _progress("memory and load time")
         print("\n".join(scale_lines(measure_scale(Path(folder), _SIZES, _ENDPOINTS, _STARTS), _ENDPOINTS)))
+        warm = measure_warm_starts(Path(folder), _SIZES, _ENDPOINTS, _STARTS)
+        print("\n".join(("", *warm_start_lines(warm))))
     print(f"\nload average {os.getloadavg()[0]:.2f} at the end")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.bench.loads import CACHED, HITS
@@ -29,6 +29,8 @@ TARGETS = (
 CACHED_AT_LEAST = 0.9
 """What upstreams said is served from where the cluster's names are."""
 MOST_OCTETS = 240 << 20
+DARK_SECONDS = {1000: 1.0, 10_000: 3.0}
+"""From nothing to the first answer out of a snapshot, by Services."""
 LINEAR = 1.25
 """Ten times as many Services may take so much more than ten times as long."""
 
@@ -68,6 +70,14 @@ def scale_lines(scale: Scale, endpoints: int) -> Iterator[str]:
     growth, limit = most / few, most / few * LINEAR
     aim = f"load time grows about {growth:.0f} times from {few:,}"
     yield f"{aim:48} {scale.load_ratio:5.1f}  {_verdict(scale.load_ratio <= limit)}"
+
+
+def warm_start_lines(found: Mapping[int, float]) -> Iterator[str]:
+    """Seconds to the first answer while the API server is away."""
+    for services, seconds in found.items():
+        limit = DARK_SECONDS.get(services)
+        aim = f"{services:,} Services from a snapshot" + (f": under {limit:g} s" if limit else "")
+        yield f"{aim:48} {seconds:5.2f}" + (f"  {_verdict(seconds < limit)}" if limit else "")
 
 
 def _verdict(is_met: bool) -> str:

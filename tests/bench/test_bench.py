@@ -18,8 +18,9 @@ from tests.bench.loads import CACHED, HITS, Load, loads
 from tests.bench.peers import KUBEDNS, Serving, installed, started, upstream
 from tests.bench.processes import BenchError
 from tests.bench.rates import Effort, measure_rates, prepare, wide_service
-from tests.bench.report import rate_lines, scale_lines
+from tests.bench.report import rate_lines, scale_lines, warm_start_lines
 from tests.bench.scale import Scale, Start, measure_scale
+from tests.bench.warm_start import measure_warm_starts
 
 SERVICES, ENDPOINTS = 20, 3
 DNSPERF = pytest.param(
@@ -91,3 +92,12 @@ def test_scale_tells_memory_and_the_growth_of_load_time(tmp_path: Path) -> None:
 def test_growth_leaves_out_the_start_of_the_program() -> None:
     starts = {1: Start(0.5, 0.5, 1), 10: Start(0.7, 0.7, 1), 100: Start(2.5, 2.5, 1)}
     assert Scale(starts).load_ratio == pytest.approx(10)
+
+
+def test_a_start_from_a_snapshot_is_measured(tmp_path: Path) -> None:
+    found = measure_warm_starts(tmp_path, (SERVICES,), ENDPOINTS, rounds=1)
+    assert found[SERVICES] > 0
+    assert list(warm_start_lines({1000: 0.5, 10_000: 3.1})) == [
+        "1,000 Services from a snapshot: under 1 s         0.50  met",
+        "10,000 Services from a snapshot: under 3 s        3.10  NOT MET",
+    ]
