@@ -18,7 +18,7 @@ run: $(STAMP)  ## serve the demo's manifests on 127.0.0.1:1053 and say what to t
 	$(BIN)/kubedns serve --manifests zones/demo --listen $(ADDRESS) --port $(PORT)
 
 test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(STAMP)  ## style, types, and which room may import which
 	$(BIN)/ruff check

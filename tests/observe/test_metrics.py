@@ -49,7 +49,7 @@ def test_metric_names_say_their_unit() -> None:
     for metric in METRICS:
         assert metric.name.startswith(("coredns_", "kubedns_", "python_"))
         assert metric.name.endswith(
-            ("_total", "_seconds", "_bytes", "_enabled", "_info", "_kept", "_entries", "_tasks", "_threads")
+            ("_total", "_seconds", "_bytes", "_enabled", "_info", "_kept", "_entries", "_tasks", "_threads", "_stale")
         )
         assert metric.help.endswith(".")
 

@@ -22,8 +22,11 @@ PATIENCE_SECONDS = 60.0
 """How long anything may take before a test gives up: ten times what a busy machine needs."""
 
 # Not of the range that the kernel takes ports for clients from (ip(7), ip_local_port_range): whoever connects
-# between our look and the server's start would have it.
-_candidates = iter(random.sample(range(10_000, 32_000), 22_000))
+# between our look and the server's start would have it. Processes that test side by side (PYTEST_XDIST_WORKER, gw0 and
+# so on) take from places of their own, for the same reason.
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_ports = range(10_000 + _worker, 32_000, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+_candidates = iter(random.sample(_ports, len(_ports)))
 
 
 @dataclass(slots=True)
