@@ -245,6 +245,8 @@ def source_of(options: Options) -> ClusterSource:
     """Which cluster the options speak of."""
     api = access_of(options.kubeconfig, options.endpoint, options.tls)
     all_pods = options.pods is PodsMode.VERIFIED
+    # Proxies of the mesh are told of callers in whatever namespace; an API server takes one namespace or all.
+    only = options.namespaces[0] if len(options.namespaces) == 1 and options.mesh is None else ""
     return ClusterSource(
         options.manifests,
         api,
@@ -252,6 +254,7 @@ def source_of(options: Options) -> ClusterSource:
         all_pods,
         startup_seconds=options.startup_timeout,
         snapshot=options.snapshot,
+        namespace=only,
     )
 
 
@@ -286,7 +289,7 @@ def make(options: Options, context: Context) -> Kubernetes:
         return Kubernetes(zone, fallthrough)
     place = options.snapshot
     beside = None if place is None else replace(place, path=f"{place.path}.imports")
-    theirs = replace(source, selector=None, pods=False, imports=True, snapshot=beside)
+    theirs = replace(source, selector=None, pods=False, imports=True, snapshot=beside, namespace="")
     imported = imported_zone(options.multicluster, options.ttl, not options.noendpoints, theirs, context)
     return Kubernetes(zone, fallthrough, imported)
 

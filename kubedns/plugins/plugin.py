@@ -146,7 +146,7 @@ class ClusterSource:
     ``manifests``: files and folders to read; without any, ``api``: the API server. ``selector``: what Services, slices
     and Pods must have. ``pods``: whether all Pods are needed, not just those of StatefulSets. ``imports``: what other
     clusters gave, in place of its own. ``startup_seconds``: how long an API server is waited for. ``snapshot``: where
-    what it said is kept for the next start.
+    what it said is kept for the next start. ``namespace``: the only one whose slices and Pods are needed (empty: all).
     """
 
     manifests: tuple[str, ...] = ()
@@ -156,6 +156,7 @@ class ClusterSource:
     imports: bool = False
     startup_seconds: float = 5.0
     snapshot: SnapshotPlace | None = None
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,15 @@ class _Builder:
             return Cluster(store, ManifestSource(options, store, _report))
         from kubedns.cluster.sources.api import ApiOptions, ApiSource  # whoever reads manifests needs none of it
 
-        api = ApiOptions(source.api, selector, source.pods, source.imports, source.startup_seconds, source.snapshot)
+        api = ApiOptions(
+            source.api,
+            selector,
+            source.pods,
+            source.imports,
+            source.startup_seconds,
+            source.snapshot,
+            source.namespace,
+        )
         store = Store(api.required)
         store.subscribe(self._cache.drop)
         return Cluster(store, ApiSource(api, store, self._metrics))

@@ -205,3 +205,17 @@ def test_another_configuration_has_higher_serials(tmp_path: Path) -> None:
         server = build_server(blocks, Settings(), server)
         serials.append(server.serial)
     assert sorted(set(serials)) == serials
+
+
+@pytest.mark.parametrize(
+    ("lines", "namespace"),
+    [
+        ("namespaces shop", "shop"),
+        ("namespaces shop other", ""),
+        ("namespaces shop\n  mesh default/proxies", ""),
+        ("pods verified", ""),
+    ],
+)
+def test_an_api_server_is_asked_for_one_namespace_or_all(lines: str, namespace: str, tmp_path: Path) -> None:
+    server = build(f"a.test {{\n kubernetes {{\n  {lines}\n }}\n}}", tmp_path)
+    assert [source.namespace for source in server.clusters] == [namespace]

@@ -173,9 +173,20 @@ class FakeApiServer:
 
 
 def _selected(request: web.Request, body: Body) -> bool:
-    """By the one form of selector that tests need: a label that must be there."""
-    labels = body["metadata"].get("labels", {})
-    return all(each in labels for each in request.query.get("labelSelector", "").split(",") if each)
+    """By the forms of selectors that tests need: a label that must be there, the one namespace, a phase that is not."""
+    metadata = body["metadata"]
+    fields = {"metadata.namespace": metadata["namespace"], "status.phase": body.get("status", {}).get("phase", "")}
+    if not all(each in metadata.get("labels", {}) for each in _parts(request, "labelSelector")):
+        return False
+    for each in _parts(request, "fieldSelector"):
+        name, sign, value = each.partition("!=") if "!=" in each else each.partition("=")
+        if (fields[name] == value) is (sign == "!="):
+            return False
+    return True
+
+
+def _parts(request: web.Request, parameter: str) -> list[str]:
+    return [each for each in request.query.get(parameter, "").split(",") if each]
 
 
 async def _send(reply: web.StreamResponse, event: Body) -> None:

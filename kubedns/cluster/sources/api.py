@@ -13,7 +13,7 @@ from kubedns.cluster.objects import Kind
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.snapshot import SnapshotPlace
 from kubedns.cluster.sources.apiserver import ApiServer
-from kubedns.cluster.sources.reflector import Pace, Reflector, UnknownResourceError
+from kubedns.cluster.sources.reflector import Pace, Reflector, Selection, UnknownResourceError
 from kubedns.cluster.sources.resources import (
     ENDPOINTS,
     IMPORTED_SLICES,
@@ -39,6 +39,7 @@ _POLL_SECONDS = 0.02
 class ApiOptions:
     """Which server, and what of it. ``selector``: labels that Services, slices and Pods must have.
 
+    ``namespace``: the only one whose slices and Pods are needed (empty: all).
     ``all_pods``: not just those of StatefulSets. ``imports``: what other clusters have given, in place of its own.
     ``startup_seconds``: how long :meth:`ApiSource.load` waits for the first lists. ``snapshot``: where what is known is
     kept for the next start.
@@ -50,11 +51,13 @@ class ApiOptions:
     imports: bool = False
     startup_seconds: float = 5.0
     snapshot: SnapshotPlace | None = None
+    namespace: str = ""
 
     def __str__(self) -> str:
         """What there is of which server; with another word of it, a snapshot is not this one's."""
         kinds = "+".join(resource.plural for resource in self.resources)
-        return f"{kinds} of {self.access} with labels {self.selector}, pods {'all' if self.all_pods else 'stateful'}"
+        pods = "all pods" if self.all_pods else "stateful pods"
+        return f"{kinds} of {self.access}, {pods}, labels {self.selector or 'any'}, namespace {self.namespace or 'any'}"
 
     @property
     def resources(self) -> tuple[Resource, ...]:
@@ -132,10 +135,10 @@ class ApiSource:
 
     async def _reflect(self, resource: Resource) -> None:
         """Keep one resource; one that the server lacks has another in its place, or none."""
-        selector = str(self._options.selector)
+        wanted = Selection(str(self._options.selector), self._options.namespace)
         is_told = False
         while True:
-            reflector = Reflector(resource, self._server, self._store, selector, self._metrics, self._pace)
+            reflector = Reflector(resource, self._server, self._store, wanted, self._metrics, self._pace)
             self._reflectors[resource.kind] = reflector
             try:
                 await reflector.run()

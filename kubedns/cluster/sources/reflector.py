@@ -48,24 +48,32 @@ class Pace:
     forbidden: float = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What of a resource is wanted, if it takes the like: with these ``labels``, in this ``namespace`` (empty: all)."""
+
+    labels: str = ""
+    namespace: str = ""
+
+
 class UnknownResourceError(Exception):
     """The server has no such resource."""
 
 
 class Reflector:
-    """Keeps ``resource`` in ``store``; ``labels`` select what of it, beside what the resource itself says.
+    """Keeps ``resource`` in ``store``, as far as it is ``wanted``.
 
     ``is_known``: whether it has been listed.
     """
 
     def __init__(
-        self, resource: Resource, server: ApiServer, store: Store, labels: str, metrics: Metrics, pace: Pace
+        self, resource: Resource, server: ApiServer, store: Store, wanted: Selection, metrics: Metrics, pace: Pace
     ) -> None:
         self.resource = resource
         self._server = server
         self._metrics = metrics
         self._pace = pace
-        self._query = _selected(resource, labels)
+        self._query = _selected(resource, wanted)
         self._upkeep = Upkeep(resource, store, self._skip)
         self._reader = Reader(resource.body, self._skip)
         self._backoff = Backoff(pace.first, pace.longest, random)
@@ -231,10 +239,10 @@ class Reflector:
         _log.warning("%s %s is left out: %s", self.resource.plural, name, why)
 
 
-def _selected(resource: Resource, labels: str) -> Mapping[str, str]:
+def _selected(resource: Resource, wanted: Selection) -> Mapping[str, str]:
     """The selectors, as parameters."""
-    selectors = ",".join(filter(None, (resource.labels, labels if resource.takes_labels else "")))
-    return {
-        **({"labelSelector": selectors} if selectors else {}),
-        **({"fieldSelector": resource.fields} if resource.fields else {}),
-    }
+    labels = [resource.labels, wanted.labels if resource.takes_labels else ""]
+    is_narrowed = wanted.namespace and resource.takes_namespace
+    fields = [resource.fields, f"metadata.namespace={wanted.namespace}" if is_narrowed else ""]
+    selectors = {"labelSelector": ",".join(filter(None, labels)), "fieldSelector": ",".join(filter(None, fields))}
+    return {name: selector for name, selector in selectors.items() if selector}

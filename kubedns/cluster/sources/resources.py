@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kubedns.cluster import bodies
@@ -32,7 +32,8 @@ class Resource:
     """One resource of the API. ``decode`` gives what an object of it stands for, nearly always one object of ours.
 
     ``is_required``: whether nothing can be denied without it. ``fields`` and ``labels`` are selectors that always hold;
-    ``takes_labels``: whether the configuration's labels hold too.
+    ``takes_labels``: whether the configuration's labels hold too; ``takes_namespace``: whether nothing of it is needed
+    from hidden namespaces. Services are: a zone's name server has the address of the DNS Service, hidden or not.
     """
 
     kind: Kind
@@ -44,6 +45,7 @@ class Resource:
     fields: str = ""
     labels: str = ""
     takes_labels: bool = False
+    takes_namespace: bool = False
     accept: str = _JSON
     version: str = "v1"
 
@@ -70,16 +72,32 @@ SLICES = Resource(
     bodies.SliceBody,
     _one(decode_slice),
     takes_labels=True,
+    takes_namespace=True,
 )
-ENDPOINTS = Resource(Kind.ENDPOINT_SLICE, "", "endpoints", bodies.EndpointsBody, decode_endpoints, takes_labels=True)
+ENDPOINTS = Resource(
+    Kind.ENDPOINT_SLICE,
+    "",
+    "endpoints",
+    bodies.EndpointsBody,
+    decode_endpoints,
+    takes_labels=True,
+    takes_namespace=True,
+)
 """In place of slices, where the cluster is so old that it has none."""
 NAMESPACES = Resource(
     Kind.NAMESPACE, "", "namespaces", bodies.NamespaceBody, _one(decode_namespace), accept=_NAMES_ONLY
 )
-PODS = Resource(Kind.POD, "", "pods", bodies.PodBody, _one(decode_pod), fields=_RUNNING, takes_labels=True)
-STATEFUL_PODS = Resource(
-    Kind.POD, "", "pods", bodies.PodBody, _one(decode_pod), fields=_RUNNING, labels=STATEFUL_LABEL, takes_labels=True
+PODS = Resource(
+    Kind.POD,
+    "",
+    "pods",
+    bodies.PodBody,
+    _one(decode_pod),
+    fields=_RUNNING,
+    takes_labels=True,
+    takes_namespace=True,
 )
+STATEFUL_PODS = replace(PODS, labels=STATEFUL_LABEL)
 NODES = Resource(Kind.NODE, "", "nodes", bodies.NodeBody, _one(decode_node), is_required=False)
 IMPORTS = Resource(
     Kind.SERVICE, "multicluster.x-k8s.io", "serviceimports", bodies.ImportBody, _one(decode_import), version="v1alpha1"

@@ -59,6 +59,7 @@ def play(
     prepare: Callable[[FakeApiServer], None] = lambda server: None,
     startup_seconds: float = 20,
     imports: bool = False,
+    namespace: str = "",
 ) -> None:
     async def run() -> None:
         server = FakeApiServer()
@@ -67,7 +68,7 @@ def play(
         prepare(server)
         async with server.open():
             access = ApiAccess(endpoint=server.url)
-            made = ApiOptions(access, imports=imports, startup_seconds=startup_seconds)
+            made = ApiOptions(access, imports=imports, startup_seconds=startup_seconds, namespace=namespace)
             scene = Scene(server, pace, made)
             await scene.source.load()
             following = asyncio.create_task(scene.source.run())
@@ -242,9 +243,44 @@ def test_nodes_that_are_forbidden_are_done_without(caplog: pytest.LogCaptureFixt
         assert scene.store.has_synced
         await follows(scene)
         assert "names that need them are not served" in caplog.text
+        await asyncio.sleep(0.5)
+        for number in range(1000):
+            for body in (service("web", f"10.96.1.{number % 250}"), _labelled("Namespace", "shop", number)):
+                scene.server.put(body)
+            scene.server.put(endpoint_slice("web-1", "web", f"10.0.0.{number % 250}"))
+            scene.server.put(_labelled("Pod", "db-0", number))
+            await asyncio.sleep(0.01)
+            if scene.source.age_seconds < 0.5:
+                break
+        else:
+            raise AssertionError("what is not followed makes the source look old")
 
     with caplog.at_level(logging.WARNING):
         play(act, prepare=lambda server: server.fail("Node", *[refusing(403, "forbidden")] * 1000))
+
+
+def _labelled(kind: str, name: str, number: int) -> dict[str, object]:
+    """An object that differs from the one before it, and that every selector takes."""
+    labels = {"number": str(number), "statefulset.kubernetes.io/pod-name": name}
+    return {"kind": kind, "metadata": {"name": name, "labels": labels, "uid": "u"}, "spec": {}, "status": {}}
+
+
+NARROWED = {"endpointslices": "metadata.namespace=shop", "pods": "metadata.namespace=shop", "services": ""}
+
+
+def test_of_one_namespace_only_what_its_names_need_is_asked_for() -> None:
+    async def act(scene: Scene) -> None:
+        scene.server.put(endpoint_slice("hidden-1", "hidden", "10.0.0.7", namespace="other"))
+        scene.server.put(service("hidden", namespace="other"))
+        await until(lambda: scene.store.service("other", "hidden") is not None)
+        await follows(scene)
+        assert not scene.store.slices("other", "hidden")
+        assert scene.store.slices("shop", "stays")
+        for path, query in scene.server.requests:
+            wanted = NARROWED.get(path.rpartition("/")[2], "")
+            assert query.get("fieldSelector", "").rpartition("status.phase!=Unknown")[2].lstrip(",") == wanted
+
+    play(act, namespace="shop")
 
 
 def test_an_old_cluster_s_endpoints_stand_for_slices() -> None:
