@@ -208,7 +208,7 @@ class Kubernetes:
         cluster = next((each for each in self.clusters if each.zone_of(name) is not None), None)
         if cluster is None:
             return await next_plugin(query)
-        answer = cluster.answer(query.question, query.trace)
+        answer = cluster.answer(query.question, query.trace, query.client.address)
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             query.trace.step(self.word, "the name is missing and falls through")
             return (await next_plugin(query)).also_on(answer.depends_on)
@@ -281,6 +281,7 @@ def make(options: Options, context: Context) -> Kubernetes:
         serve_endpoints=not options.noendpoints,
         ignore_empty_services=options.ignore,
         mesh=options.mesh is not None,
+        proxies=None if options.mesh is None else (options.mesh.namespace, options.mesh.name),
     )
     fallthrough = falling_through(options.fallthrough, zones)
     # Whatever the store has seen before, the serial goes on from where it is.

@@ -21,6 +21,7 @@ from kubedns.records.explanation import explain
 from kubedns.records.lookup import EXISTS, Found, Lookup
 from kubedns.records.node import find_node
 from kubedns.records.options import RecordOptions
+from kubedns.records.own_proxy import find_own_proxy
 from kubedns.records.pod import find_pod
 from kubedns.records.reverse import find_reverse
 from kubedns.records.service import find_port, find_protocol, find_service
@@ -42,9 +43,10 @@ class ClusterZone:
         self._forward = next((zone for zone in zones if not zone.is_reverse), None)
         self.zones = tuple(sorted(zones, key=lambda zone: -len(zone.key)))
 
-    def answer(self, question: Question, trace: Trace = NO_TRACE) -> Answer:
+    def answer(self, question: Question, trace: Trace = NO_TRACE, client: bytes = b"") -> Answer:
         """The answer to a question of class IN from the longest zone that holds its name; REFUSED where none does.
 
+        ``client``: the packed address of whoever asks.
         SERVFAIL until the source has synced, for nothing can be denied before. An alias is given with ``follow``.
         """
         zone = self.zone_of(question.name)
@@ -52,12 +54,13 @@ class ClusterZone:
             return refused()
         if not self.lister.has_synced:
             return not_ready("the cluster's objects have not been listed yet")
-        lookup = self.lookup(zone, question.type)
+        lookup = self.lookup(zone, question.type, client)
         owner = zone.owner(question.name)
         found = find(lookup, owner, self.serial)
         if trace.active:
             explain(trace, lookup, owner, found)
-        return as_known(self._answer(lookup, question, found), self.lister)
+        answer = as_known(self._answer(lookup, question, found), self.lister)
+        return msgspec.structs.replace(answer, varies_by_client=True) if lookup.knows_client else answer
 
     def zone_of(self, name: Name) -> Zone | None:
         """The longest zone that holds ``name``."""
@@ -70,9 +73,9 @@ class ClusterZone:
         """The zone whose apex that is."""
         return next((zone for zone in self.zones if zone.name == apex), None)
 
-    def lookup(self, zone: Zone, rtype: int) -> Lookup:
-        """What reads the objects for one question of ``rtype`` in ``zone``."""
-        return Lookup(self.lister, self.options, zone, self._forward if zone.is_reverse else zone, rtype)
+    def lookup(self, zone: Zone, rtype: int, client: bytes = b"") -> Lookup:
+        """What reads the objects for one question of ``rtype`` in ``zone``, asked by ``client``."""
+        return Lookup(self.lister, self.options, zone, self._forward if zone.is_reverse else zone, rtype, client)
 
     def frozen(self) -> ClusterZone:
         """The same cluster as it is now, whatever changes later."""
@@ -129,6 +132,8 @@ def find(lookup: Lookup, owner: owners.Owner, serial: int = 0) -> Found | None:
             return find_listed_protocol(lookup, owner)
         case owners.ListedService():
             return find_listed_service(lookup, owner)
+        case owners.OwnProxy():
+            return find_own_proxy(lookup, owner)
         case owners.Apex():
             return find_apex(lookup, serial)
         case owners.NameServer():

@@ -23,6 +23,7 @@ _RULES: dict[type, _Rule] = {
     owners.ReverseName: (f"{_SPECIFICATION} 2.3.3, 2.4.3", "addresses of Services and endpoints have PTR records"),
     owners.PodName: ("CoreDNS, kubernetes plugin: pods", "a pod is named by its address and namespace"),
     owners.NodeName: ("kubedns", "a Node's name has its InternalIPs"),
+    owners.OwnProxy: ("kubedns", "mesh.<zone> leads to the proxy on the asking pod's own node"),
     owners.ListedPort: ("kubedns", "endpoints.<zone> lists every endpoint, ready or not"),
 }
 _ALIAS: _Rule = (f"{_SPECIFICATION} 2.5", "an ExternalName Service is an alias, for every type (RFC 1034 3.6.2)")

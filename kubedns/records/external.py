@@ -51,7 +51,7 @@ class ExternalZones:
 
     def __init__(self, options: ExternalOptions, limits: RecordOptions, lister: Lister, serial: int = 0) -> None:
         self._options = options
-        self._limits = msgspec.structs.replace(limits, zones=options.zones, ttl=options.ttl, mesh=False)
+        self._limits = msgspec.structs.replace(limits, zones=options.zones, ttl=options.ttl, mesh=False, proxies=None)
         self.lister = lister
         self._first_serial = serial
         zones = [_ExternalZone(name, options) for name in options.zones]

@@ -33,18 +33,35 @@ EXISTS = Found()
 class Lookup:
     """Reads for one question of ``type`` in ``zone``; ``keys`` collects what was read, present or absent.
 
-    ``forward``: the zone that targets are named in; None where only reverse zones are served.
+    ``forward``: the zone that targets are named in; None where only reverse zones are served. ``client``: the address
+    of whoever asks, packed; ``knows_client`` tells afterwards whether the answer is for that one alone.
     """
 
-    __slots__ = ("forward", "keys", "lister", "options", "type", "zone")
+    __slots__ = ("_client", "forward", "keys", "knows_client", "lister", "options", "type", "zone")
 
-    def __init__(self, lister: Lister, options: RecordOptions, zone: Zone, forward: Zone | None, rtype: int) -> None:
+    def __init__(
+        self,
+        lister: Lister,
+        options: RecordOptions,
+        zone: Zone,
+        forward: Zone | None,
+        rtype: int,
+        client: bytes = b"",
+    ) -> None:
+        self._client = client
+        self.knows_client = False
         self.lister = lister
         self.options = options
         self.zone = zone
         self.forward = forward
         self.type = rtype
         self.keys: set[Key] = set()
+
+    @property
+    def client(self) -> bytes:
+        """The address of whoever asks, packed; with this the answer is for that one alone."""
+        self.knows_client = True
+        return self._client
 
     def service(self, namespace: str, name: str) -> Service | None:
         """The Service, if its namespace is exposed."""
@@ -71,4 +88,6 @@ class Lookup:
         """Whether the options give that part of a forward zone names."""
         if tree is Tree.PODS:
             return self.options.pods is not PodsMode.DISABLED
+        if tree is Tree.MESH:
+            return self.options.proxies is not None
         return tree is Tree.SERVICES or self.options.mesh

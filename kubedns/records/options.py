@@ -31,8 +31,8 @@ class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
     ``namespaces``: the only ones exposed; empty: all. ``namespace_selector``: further limits them by label.
     ``serve_endpoints``: whether endpoints have names at all. ``ignore_empty_services``: whether a Service with a
     cluster IP needs a published endpoint to have a name. ``endpoint_pod_names``: whether endpoints without hostname go
-    by their pod's name.
-    ``mesh``: whether names for the mesh are served (endpoints.<zone>, TXT of endpoints).
+    by their pod's name. ``mesh``: whether names for the mesh are served (endpoints.<zone>, TXT of endpoints).
+    ``proxies``: namespace and name of the Service of its proxies, by which names below mesh.<zone> are answered.
     """
 
     zones: tuple[Name, ...]
@@ -44,3 +44,4 @@ class RecordOptions(msgspec.Struct, frozen=True, kw_only=True):
     serve_endpoints: bool = True
     ignore_empty_services: bool = False
     mesh: bool = False
+    proxies: tuple[str, str] | None = None

@@ -23,6 +23,7 @@ class Tree(Enum):
     SERVICES = "svc"
     PODS = "pod"
     ENDPOINTS = "endpoints"
+    MESH = "mesh"
 
 
 class Apex(msgspec.Struct, frozen=True, gc=False):
@@ -127,6 +128,13 @@ class ListedPort(msgspec.Struct, frozen=True, gc=False):
     port: str
 
 
+class OwnProxy(msgspec.Struct, frozen=True, gc=False):
+    """``SERVICE.NAMESPACE.mesh.<zone>``: the Service as the proxy on the asking pod's own node reaches it."""
+
+    namespace: str
+    service: str
+
+
 class ReverseName(msgspec.Struct, frozen=True, gc=False):
     """The first ``bits`` of an address of ``octets`` (4 or 16); all of them: a whole address (§2.3.3, §2.4.3)."""
 
@@ -141,7 +149,8 @@ class Nothing(msgspec.Struct, frozen=True, gc=False):
 
 Owner = (
     ServiceName | EndpointName | PortName | ProtocolName | PodName | NamespaceName | NodeName | ReverseName | Nothing
-    | Apex | TreeName | ListedPort | ListedProtocol | ListedService | NameServer | DnsVersion | EmptyNonTerminal
+    | Apex | TreeName | ListedPort | ListedProtocol | ListedService | OwnProxy | NameServer | DnsVersion
+    | EmptyNonTerminal
 )  # fmt: skip
 
 _APEX, _NOTHING = Apex(), Nothing()
@@ -234,7 +243,14 @@ def _dns_version(labels: Labels) -> Owner:
     return _NOTHING if labels else DnsVersion()
 
 
-def _mesh(_labels: Labels) -> Owner:
+def _mesh(labels: Labels) -> Owner:
+    match _service(labels):
+        case ServiceName(namespace, service):
+            return OwnProxy(namespace, service)
+        case NamespaceName(_, namespace):
+            return NamespaceName(Tree.MESH, namespace)
+        case TreeName():
+            return TreeName(Tree.MESH)
     return _NOTHING
 
 
