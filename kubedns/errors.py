@@ -61,3 +61,11 @@ class ListenError(KubednsError):
 
 class NotServedError(KubednsError):
     """A command asked for something that the configuration does not serve."""
+
+
+class NotFoundError(KubednsError):
+    """What a command was asked to find is not there."""
+
+
+class UnreachableError(KubednsError):
+    """Whoever a command has to ask gave no usable response."""

@@ -13,19 +13,19 @@ import click
 from click.shell_completion import CompletionItem
 
 from kubedns.cli.status import Status
-from kubedns.errors import KubednsError
+from kubedns.errors import KubednsError, NotFoundError, UnreachableError
 
 
 @dataclass(frozen=True, slots=True)
 class LazyCommand:
-    """A command and its line in the help; ``kubedns.cli.NAME`` has it as ``command``."""
+    """A command and its line in the help; ``kubedns.cli.NAME``, with ``_`` for ``-``, has it as ``command``."""
 
     name: str
     help: str
 
     def load(self) -> click.Command:
         """The command itself."""
-        command = import_module(f"kubedns.cli.{self.name}").command
+        command = import_module(f"kubedns.cli.{self.name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 
@@ -80,6 +80,10 @@ def _reported(error: Exception, used_coredns_flags: bool) -> Status:
 
 def _line_and_status(error: Exception) -> tuple[str, Status]:
     match error:
+        case NotFoundError():
+            return str(error), Status.NOT_FOUND
+        case UnreachableError():
+            return str(error), Status.UNREACHABLE
         case KubednsError():
             return str(error), Status.BAD_CONFIGURATION
         case OSError(filename=str(filename), strerror=str(why)):

@@ -12,7 +12,7 @@ import dns.rcode
 
 from kubedns.cli.asked_name import read_question
 from kubedns.cli.defaults import OWN_PORT
-from kubedns.cli.query_exchange import Exchange, Server, ServerUnreachableError, ask
+from kubedns.cli.query_exchange import Exchange, Server, ask
 from kubedns.cli.query_output import exchange_json, exchange_text
 from kubedns.cli.status import Status
 
@@ -55,11 +55,7 @@ def command(
         dns.name.from_text(asked), dns.rdatatype.RdataType(number), use_edns=0 if edns else False, want_dnssec=dnssec,
         payload=UDP_OCTETS if edns else None,
     )  # fmt: skip
-    try:
-        exchange = ask(query, _server(server, port, timeout), tcp)
-    except ServerUnreachableError as error:
-        click.echo(f"kubedns: {error}", err=True)
-        return Status.UNREACHABLE
+    exchange = ask(query, _server(server, port, timeout), tcp)
     click.echo(json.dumps(exchange_json(exchange)) if output == "json" else exchange_text(exchange))
     return Status.NOT_FOUND if fail and not _has_answer(exchange) else Status.DONE
 

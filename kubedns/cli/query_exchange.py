@@ -11,11 +11,7 @@ import dns.flags
 import dns.message
 import dns.query
 
-from kubedns.errors import KubednsError
-
-
-class ServerUnreachableError(KubednsError):
-    """The server gave no response that could be read."""
+from kubedns.errors import UnreachableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ def ask(query: dns.message.Message, server: Server, tcp: bool) -> Exchange:
     """The server's response.
 
     Raises:
-        ServerUnreachableError: none came in time, nothing listens there, or it was no DNS message.
+        UnreachableError: none came in time, nothing listens there, or it was no DNS message.
     """
     transport = "tcp" if tcp else "udp"
     try:
@@ -58,14 +54,14 @@ def ask(query: dns.message.Message, server: Server, tcp: bool) -> Exchange:
         return _timed(query, server, "tcp", was_truncated=True)
     except dns.exception.Timeout as error:
         text = f"no response from {server} over {transport} within {server.timeout_seconds:g} s"
-        raise ServerUnreachableError(text, remedy="is it running there?") from error
+        raise UnreachableError(text, remedy="is it running there?") from error
     except ConnectionRefusedError as error:
         text = f"nothing listens on {server} ({transport})"
-        raise ServerUnreachableError(text, remedy="kubedns serve starts a server") from error
+        raise UnreachableError(text, remedy="kubedns serve starts a server") from error
     except (OSError, EOFError) as error:
-        raise ServerUnreachableError(f"{server} cannot be reached over {transport}: {error}") from error
+        raise UnreachableError(f"{server} cannot be reached over {transport}: {error}") from error
     except dns.exception.DNSException as error:
-        raise ServerUnreachableError(f"{server} answered with no proper DNS message: {error}") from error
+        raise UnreachableError(f"{server} answered with no proper DNS message: {error}") from error
 
 
 def _timed(query: dns.message.Message, server: Server, transport: str, was_truncated: bool = False) -> Exchange:

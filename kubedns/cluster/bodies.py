@@ -223,6 +223,18 @@ class PodBody(ObjectBody, frozen=True):
     status: PodStatus | None = None
 
 
+class HostStatus(Body, frozen=True):
+    """``status`` of a Pod, where only its node is asked for."""
+
+    host_ip: str | None = msgspec.field(name="hostIP", default=None)
+
+
+class HostedPodBody(ObjectBody, frozen=True):
+    """A Pod, of which only the node is asked for."""
+
+    status: HostStatus | None = None
+
+
 class NodeAddress(Body, frozen=True):
     """One of a Node's addresses, of type InternalIP, ExternalIP, Hostname …."""
 

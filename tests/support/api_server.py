@@ -1,9 +1,10 @@
-"""An API server of our own: objects by resource, lists in pages, watches, and any fault that a test asks for."""
+"""An API server of our own: objects one by one, lists in pages, watches, and any fault that a test asks for."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ PATHS = {
     "Node": "/api/v1/nodes",
     "ServiceImport": "/apis/multicluster.x-k8s.io/v1alpha1/serviceimports",
 }
+_NAMED = re.compile(r"(?P<root>/.+/)namespaces/(?P<namespace>[^/]+)/(?P<plural>[^/]+)/(?P<name>[^/]+)")
 
 
 class FakeApiServer:
@@ -130,12 +132,19 @@ class FakeApiServer:
         faults = self.faults.get(request.path, [])
         if faults and (found := await faults.pop(0)(request)) is not None:
             return found
-        if self.token and request.headers.get("Authorization") != f"Bearer {self.token}":
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if self.token and (scheme.lower(), token) != ("bearer", self.token):
             return status(401, "Unauthorized")
+        if named := _NAMED.fullmatch(request.path):
+            return self._get(named["root"] + named["plural"], (named["namespace"], named["name"]))
         kind = next((kind for kind, path in PATHS.items() if path == request.path), None)
         if kind is None or kind in self.missing:
             return status(404, "the server could not find the requested resource")
         return await (self._watch(request) if "watch" in request.query else self._list(request))
+
+    def _get(self, path: str, key: tuple[str, str]) -> web.Response:
+        found = self._objects.get(path, {}).get(key)
+        return status(404, f'"{key[1]}" not found') if found is None else web.json_response(found)
 
     async def _list(self, request: web.Request) -> web.Response:
         items = [each for each in self._objects[request.path].values() if _selected(request, each)]
