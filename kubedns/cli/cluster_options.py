@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import ipaddress
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,9 @@ from kubedns.server.build import Settings
 from kubedns.server.shorthand import Shorthand, server_blocks
 
 _FEWEST_ADDRESSES = 4  # the first and the last of a network are given to nobody
+
+_PATIENCE_SECONDS = 60
+"""For the first lists of a big cluster."""
 
 _ONE_OF = "give one of --manifests PATH, --kubeconfig FILE and --conf COREFILE"
 
@@ -72,10 +75,23 @@ class ClusterFlags:
             return read_corefile(self.conf)
         if not (self.manifests or self.kubeconfig):
             raise click.UsageError(_ONE_OF)
+        return server_blocks(replace(self._shorthand, listen=tuple(listen), port=port))
+
+    def blocks_to_look_at(self, around: bool) -> tuple[ServerBlock, ...]:
+        """The same for a look without sockets, which waits longer for an API server: no query waits meanwhile.
+
+        ``around``: where no cluster is named, it is the one that the process runs in.
+
+        Raises: as :meth:`blocks`.
+        """
+        if self.conf or not (self.manifests or self.kubeconfig or around):
+            return self.blocks()
+        return server_blocks(replace(self._shorthand, startup_seconds=_PATIENCE_SECONDS))
+
+    @property
+    def _shorthand(self) -> Shorthand:
         zone = self.zone or "cluster.local"
-        return server_blocks(
-            Shorthand(self.manifests, zone, tuple(listen), port, self.ttl, self._kubeconfig, self.context or "")
-        )
+        return Shorthand(self.manifests, zone, ttl=self.ttl, kubeconfig=self._kubeconfig, context=self.context or "")
 
     def surroundings(self, listen: Sequence[str], port: int) -> Surroundings:
         """What a ConfigMap of kube-dns does not say. Without manifests and kubeconfig: the cluster around is served."""

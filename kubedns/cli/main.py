@@ -36,6 +36,7 @@ class _Kubedns(Program):
         LazyCommand("check", "Say what a Corefile or ConfigMap would serve, and what is wrong with it."),
         LazyCommand("convert", "Turn a ConfigMap of kube-dns into a Corefile."),
         LazyCommand("query", "Ask a DNS server."),
+        LazyCommand("compare", "Ask two servers for every name of a cluster, and print what they answer differently."),
         LazyCommand("host-ip", "Print the address of the node that this Pod runs on, for http_proxy."),
         LazyCommand("version", "Print the version."),
         LazyCommand("completion", "Print the completion script of a shell."),

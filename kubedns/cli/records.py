@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 from kubedns.cli.cluster_options import ClusterFlags, cluster_options
-from kubedns.cli.loaded import loaded_server
+from kubedns.cli.loaded import listed_clusters, loaded_server
 from kubedns.cli.records_output import json_array, master_file, table
 from kubedns.dns.names import BadNameError, Name, parse_name
 from kubedns.dns.rrset import RRset
@@ -33,9 +33,7 @@ def command(*, flags: ClusterFlags, only: str | None, output: str) -> None:
     As a master file the zones stand one after another; with --only it is one zone for other servers and tools. BIND
     loads it where the manifests have a Service kube-system/kube-dns, for that is the address of the zone's name server.
     """
-    clusters = asyncio.run(loaded_server(flags)).cluster_zones
-    if not clusters:
-        raise NotServedError(f"{flags.conf} serves no cluster", remedy="add a `kubernetes` line to a server block")
+    clusters = listed_clusters(asyncio.run(loaded_server(flags)))
     zone = None if only is None else _zone(clusters, only)
     for line in _FORMS[output](_listed(clusters, zone)):
         click.echo(line)

@@ -35,7 +35,8 @@ class UnreadableReplyError(Exception):
 class Reply(msgspec.Struct, frozen=True):
     """What another server said. ``rcode`` with the extended bits.
 
-    ``question`` is its question section as it came; empty from a server that could not read ours.
+    ``question`` is its question section as it came; empty from a server that could not read ours. ``flags`` are the
+    header's 16 bits.
     """
 
     id: int
@@ -44,6 +45,7 @@ class Reply(msgspec.Struct, frozen=True):
     question: bytes
     answer: tuple[RRset, ...] = ()
     authority: tuple[RRset, ...] = ()
+    flags: int = 0
 
 
 def question_octets(question: Question) -> bytes:
@@ -99,7 +101,7 @@ def _read(octets: bytes) -> Reply:
         records, at, code = _records(octets, at, count)
         sections.append(records)
         extended |= code
-    return Reply(ident, flags & 0x0F | extended, bool(flags & _TC), question, sections[0], sections[1])
+    return Reply(ident, flags & 0x0F | extended, bool(flags & _TC), question, sections[0], sections[1], flags)
 
 
 def _records(octets: bytes, at: int, count: int) -> tuple[tuple[RRset, ...], int, int]:

@@ -7,7 +7,7 @@
         errors
         loadbalance
         kubernetes {
-            manifests PATH...|kubeconfig FILE [CONTEXT]
+            [manifests PATH...|kubeconfig FILE [CONTEXT]]
             pods verified
         }
     }
@@ -27,16 +27,18 @@ from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
 class Shorthand:
     """What the flags say: ``--manifests`` (paths), ``--zone``, ``--listen`` (addresses), ``--port`` and ``--ttl``.
 
-    ``kubeconfig`` and ``context`` in place of manifests: the cluster that they name.
+    ``kubeconfig`` and ``context`` in place of manifests: the cluster that they name. Without any: the one around.
+    ``startup_seconds``: how long an API server is waited for at the start.
     """
 
-    manifests: tuple[str, ...]
+    manifests: tuple[str, ...] = ()
     zone: str = "cluster.local"
     listen: tuple[str, ...] = ("127.0.0.1",)
     port: int = 1053
     ttl: int | None = None
     kubeconfig: str = ""
     context: str = ""
+    startup_seconds: int | None = None
 
 
 def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
@@ -62,11 +64,17 @@ def server_blocks(flags: Shorthand) -> tuple[ServerBlock, ...]:
 
 
 def _cluster(flags: Shorthand) -> tuple[Directive, ...]:
-    source = _line("manifests", "--manifests", flags.manifests)
+    lines = []
+    if flags.manifests:
+        lines.append(_line("manifests", "--manifests", flags.manifests))
     if flags.kubeconfig:
-        source = _line("kubeconfig", "--kubeconfig", filter(None, (flags.kubeconfig, flags.context)))
-    lines = (source, _line("pods", "", ("verified",)))
-    return lines if flags.ttl is None else (*lines, _line("ttl", "--ttl", (str(flags.ttl),)))
+        lines.append(_line("kubeconfig", "--kubeconfig", filter(None, (flags.kubeconfig, flags.context))))
+    lines.append(_line("pods", "", ("verified",)))
+    if flags.startup_seconds is not None and not flags.manifests:
+        lines.append(_line("startup_timeout", "", (f"{flags.startup_seconds}s",)))
+    if flags.ttl is not None:
+        lines.append(_line("ttl", "--ttl", (str(flags.ttl),)))
+    return tuple(lines)
 
 
 def _addresses(flags: Shorthand) -> tuple[ServerAddress, ...]:

@@ -152,7 +152,7 @@ def test_a_broken_document_is_told_and_the_rest_goes_on(folder: Path, capsys: py
         (["records", "--manifests", "nothing-here"], "nothing-here"),
         (["records", "--conf", "nothing-here"], "nothing-here"),
         (["records", "--conf", "Broken"], "kubernets"),
-        (["records", "--conf", "Empty"], "serves no cluster"),
+        (["records", "--conf", "Empty"], "no cluster is served"),
         (["records", "--manifests", "k8s", "--only", "example"], "none of the cluster's zones"),
         (["records", "--manifests", "k8s", "--only", "a..b"], "empty label"),
         (["records", "--manifests", "k8s", "--zone", "a..b"], "a..b"),

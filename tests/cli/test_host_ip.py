@@ -12,7 +12,8 @@ import pytest
 
 from kubedns.cli.main import main
 from tests.support.api_server import FakeApiServer, Fault, refusing, saying
-from tests.support.certificates import server_context, write_certificate
+from tests.support.certificates import server_context
+from tests.support.in_pod import mount_service_account, name_api_server
 from tests.support.process import free_port
 
 NAMED = {"NAMESPACE": "shop", "POD_NAME": "web-0"}
@@ -95,11 +96,7 @@ def test_else_the_api_server_is_asked_for_the_pod_once(
 def test_in_a_pod_the_server_around_is_asked_with_the_projected_token(
     tmp_path: Path, environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_certificate(tmp_path)
-    (tmp_path / "token").write_text("projected")
-    loader = "kubernetes.aio.config.incluster_config.SERVICE_"
-    environment.setattr(f"{loader}TOKEN_FILENAME", str(tmp_path / "token"))
-    environment.setattr(f"{loader}CERT_FILENAME", str(tmp_path / "ca.pem"))
+    mount_service_account(environment, tmp_path, "projected")
     for name, value in NAMED.items():
         environment.setenv(name, value)
     server = FakeApiServer()
@@ -107,8 +104,7 @@ def test_in_a_pod_the_server_around_is_asked_with_the_projected_token(
     server.put(pod({"hostIP": "192.0.2.9"}))
 
     def ask(server: FakeApiServer) -> int:
-        environment.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
-        environment.setenv("KUBERNETES_SERVICE_PORT", str(server.port))
+        name_api_server(environment, server)
         return main(["host-ip"])
 
     assert beside(ask, server, secured=server_context()) == 0

@@ -23,6 +23,14 @@ SAME = [
     (Shorthand(("k8s",)), COREFILE),
     (Shorthand(("k8s",), zone="k8s.test."), COREFILE.replace("cluster.local", "k8s.test")),
     (Shorthand(("k8s",), port=53), COREFILE.replace("1053", "53")),
+    (Shorthand(("k8s",), startup_seconds=60), COREFILE),
+    (Shorthand(), COREFILE.replace("        manifests k8s\n", "")),
+    (
+        Shorthand(kubeconfig="config", context="here", startup_seconds=60, ttl=30),
+        COREFILE.replace("manifests k8s", "kubeconfig config here").replace(
+            "pods verified", "pods verified\n        startup_timeout 60s\n        ttl 30"
+        ),
+    ),
     (Shorthand(("a", "b c"), listen=("::1", "lo")), COREFILE.replace("k8s", 'a "b c"').replace("127.0.0.1", "::1 lo")),
 ]
 
