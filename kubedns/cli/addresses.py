@@ -18,13 +18,20 @@ class TypedAddress:
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
 
 def read_address(text: str, port: int) -> TypedAddress:
     """``192.0.2.1``, ``192.0.2.1:53``, ``2001:db8::1`` or ``[2001:db8::1]:53``; ``port`` where none is typed.
 
+    ``localhost`` is 127.0.0.1.
+
     Raises:
         click.BadParameter: it is nothing of the kind.
     """
+    if text.startswith("localhost"):
+        text = text.replace("localhost", "127.0.0.1", 1)
     if is_address(text.strip("[]")):
         return TypedAddress(text.strip("[]"), port)
     host, _, digits = text.rpartition(":")

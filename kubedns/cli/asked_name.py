@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from collections.abc import Iterable
 
 import click
 
-from kubedns.dns.names import BadNameError, parse_name, reverse_name
+from kubedns.dns.names import BadNameError, Name, parse_name, reverse_name
 from kubedns.dns.rdata import RecordType, type_number
+
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 def read_question(name: str, type_text: str | None) -> tuple[str, int]:
@@ -31,3 +35,26 @@ def read_question(name: str, type_text: str | None) -> tuple[str, int]:
     except BadNameError as error:
         raise click.BadParameter(str(error)) from error
     return name, number
+
+
+def read_namespace(text: str) -> str:
+    """The namespace, whose name is one label (RFC 1123), as the API server demands.
+
+    Raises:
+        click.BadParameter: it is none.
+    """
+    if not _LABEL.fullmatch(text):
+        raise click.BadParameter(f"{text!r} is no name of a namespace")
+    return text
+
+
+def read_domains(texts: Iterable[str]) -> tuple[Name, ...]:
+    """The domains of a search list.
+
+    Raises:
+        click.BadParameter: one is no name.
+    """
+    try:
+        return tuple(map(parse_name, texts))
+    except BadNameError as error:
+        raise click.BadParameter(str(error)) from error

@@ -55,6 +55,15 @@ class ClusterFlags:
         if self.conf and (self.zone or self.ttl is not None):
             raise click.UsageError("--zone and --ttl go without a Corefile, where they stand in its server blocks")
 
+    def refuse_beside(self, flag: str) -> None:
+        """Have none of the flags stand beside ``flag``, which names a server that has a cluster already.
+
+        Raises:
+            click.UsageError: one does.
+        """
+        if words := self.words():
+            raise click.UsageError(f"{words[0]} goes without {flag}: the server that runs there has its own cluster")
+
     def words(self) -> list[str]:
         """The flags as they are typed, so that another command speaks of the same cluster."""
         given: list[tuple[str, object]] = [("--manifests", path) for path in self.manifests]

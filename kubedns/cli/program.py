@@ -70,15 +70,8 @@ class Program(click.Group):
         return status
 
 
-def _reported(error: Exception, used_coredns_flags: bool) -> Status:
-    text, status = _line_and_status(error)
-    for line in text.splitlines():
-        click.echo(f"kubedns: {line}", err=True)
-    # CoreDNS ends with 1 on whatever keeps it from starting, and scripts look for that.
-    return Status.NOT_FOUND if used_coredns_flags and status is Status.BAD_CONFIGURATION else status
-
-
-def _line_and_status(error: Exception) -> tuple[str, Status]:
+def line_and_status(error: Exception) -> tuple[str, Status]:
+    """What people are told of an error, and what the program ends with."""
     match error:
         case NotFoundError():
             return str(error), Status.NOT_FOUND
@@ -93,6 +86,14 @@ def _line_and_status(error: Exception) -> tuple[str, Status]:
         case _:
             kind = type(error).__name__
             return f"error in the program: {kind}: {error} (kubedns --debug shows where)", Status.PROGRAM_ERROR
+
+
+def _reported(error: Exception, used_coredns_flags: bool) -> Status:
+    text, status = line_and_status(error)
+    for line in text.splitlines():
+        click.echo(f"kubedns: {line}", err=True)
+    # CoreDNS ends with 1 on whatever keeps it from starting, and scripts look for that.
+    return Status.NOT_FOUND if used_coredns_flags and status is Status.BAD_CONFIGURATION else status
 
 
 def _pipe_closed() -> Status:

@@ -14,6 +14,9 @@ from kubedns.dns.names import MAX_NAME_OCTETS, Name, name_of, parse_name
 POD_NDOTS = 5
 """``options ndots`` that the kubelet writes into a pod's resolv.conf (dnsPolicy ClusterFirst)."""
 
+MAX_NDOTS = 15
+"""What resolvers take; they read a higher number as this (resolv.conf(5))."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

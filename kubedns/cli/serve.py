@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import shutil
 import sys
@@ -13,16 +14,29 @@ from pathlib import Path
 import click
 
 from kubedns import __version__
+from kubedns.cli.addresses import TypedAddress, read_address
 from kubedns.cli.cluster_options import ClusterFlags, cluster_options
 from kubedns.cli.corefiles import reloader_for
-from kubedns.cli.defaults import OWN_PORT
+from kubedns.cli.defaults import ADMIN_PORT, OWN_PORT
 from kubedns.cli.examples import Surroundings, examples
 from kubedns.observe.logs import LogFormat, set_up
+from kubedns.observe.pages import HttpAddress
 from kubedns.observe.rows import LOG_DROPPED
+from kubedns.server.admin import Admin
 from kubedns.server.build import build_server
 from kubedns.server.configmaps import load_kube_dns
 from kubedns.server.lifecycle import serve
 from kubedns.server.reloading import Reloader
+
+
+def _admin(ctx: click.Context, param: click.Parameter, value: str | None) -> TypedAddress | None:
+    """The address of the admin endpoint, which tells whoever asks, and so may listen on loopback only."""
+    if value is None:
+        return None
+    address = read_address(value, ADMIN_PORT)
+    if not ipaddress.ip_address(address.host).is_loopback:
+        raise click.BadParameter(f"{address.host} is no address of loopback, such as 127.0.0.1 or ::1")
+    return address
 
 
 @click.command("serve")
@@ -39,6 +53,12 @@ from kubedns.server.reloading import Reloader
     help="Mounted ConfigMap of kube-dns, whose stub domains and upstreams are served beside the cluster's names.",
 )
 @click.option(
+    "--admin",
+    callback=_admin,
+    metavar="ADDRESS[:PORT]",
+    help="Tell `kubedns explain` and `records` of this machine what is served, by HTTP on loopback. [default: nobody]",
+)
+@click.option(
     "--log-format",
     type=click.Choice([form.value for form in LogFormat]),
     default="text",
@@ -52,6 +72,7 @@ def command(
     listen: Sequence[str],
     port: int | None,
     kube_dns_config: str | None,
+    admin: TypedAddress | None,
     log_format: str,
     quiet: bool,
 ) -> None:
@@ -82,12 +103,21 @@ def command(
         if quiet:
             return
         click.echo(f"kubedns {__version__} answers on {', '.join(listeners)}", err=True)
-        surroundings = Surroundings(_program(), next(iter(server.resolvers)), flags.words())
+        words = flags.words() if admin is None else ["--admin", str(admin)]
+        surroundings = Surroundings(_program(), next(iter(server.resolvers)), words)
         for cluster in server.cluster_zones[:1]:
             for line in examples(cluster, surroundings):
                 click.echo(f"  {line}", err=True)
 
-    asyncio.run(serve(server, announce, reloader))
+    asyncio.run(serve(server, announce, reloader, _endpoint(admin)))
+
+
+def _endpoint(address: TypedAddress | None) -> Admin | None:
+    if address is None:
+        return None
+    from kubedns.cli.admin_pages import PAGES  # only who wants the endpoint needs what writes explanations
+
+    return Admin(HttpAddress(address.host, address.port), PAGES)
 
 
 def _program() -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from kubedns.errors import ListenError
 from kubedns.plugins.reload import Reload
+from kubedns.server.admin import Admin
 from kubedns.server.reloading import Reloader
 from kubedns.server.running import Running
 from kubedns.server.server import Server
@@ -26,10 +27,16 @@ _END = (signal.SIGTERM, signal.SIGINT)
 _CHANGE = (signal.SIGUSR1, signal.SIGHUP)
 
 
-async def serve(server: Server, announce: Callable[[Sequence[str]], None], reloader: Reloader | None = None) -> None:
+async def serve(
+    server: Server,
+    announce: Callable[[Sequence[str]], None],
+    reloader: Reloader | None = None,
+    admin: Admin | None = None,
+) -> None:
     """Serve until SIGTERM or SIGINT; a second one ends the wait of a lame duck. ``announce`` hears the listeners.
 
-    ``reloader`` builds the server anew when its files have changed; SIGUSR1 and SIGHUP ask for it.
+    ``reloader`` builds the server anew when its files have changed; SIGUSR1 and SIGHUP ask for it. ``admin`` tells of
+    the server that is at work.
 
     Raises:
         ListenError: an address cannot be listened on.
@@ -39,7 +46,7 @@ async def serve(server: Server, announce: Callable[[Sequence[str]], None], reloa
     signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (*_END, *_CHANGE):
         loop.add_signal_handler(number, signals.put_nowait, number)
-    running = Running(server)
+    running = Running(server, admin)
     try:
         await running.open()
         await running.start()

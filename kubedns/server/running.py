@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kubedns.cluster.sources.source import Source
 from kubedns.observe.pages import Page
+from kubedns.server.admin import Admin
 from kubedns.server.listening import Listener
 from kubedns.server.server import Server
 
@@ -19,10 +20,11 @@ _log = logging.getLogger(__name__)
 
 
 class Running:
-    """``server`` at work, from :meth:`open` to :meth:`close`."""
+    """``server`` at work, from :meth:`open` to :meth:`close`; ``admin`` tells of whichever is at work, if wanted."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, admin: Admin | None = None) -> None:
         self.server = server
+        self._admin = admin
         self.listeners: list[Listener] = []
         self._following: dict[Source, asyncio.Task[None]] = {}
         self._pages: PageServer | None = None
@@ -36,6 +38,8 @@ class Running:
         self.server.exposition.run_on(asyncio.get_running_loop())
         self.listeners = self.server.listeners()
         await self._show(self.server.pages())
+        if self._admin is not None:
+            await self._admin.open(lambda: self.server)
 
     async def start(self) -> None:
         """Read the sources, then answer queries."""
@@ -81,6 +85,8 @@ class Running:
 
     async def close(self) -> None:
         """Give everything up."""
+        if self._admin is not None:
+            await self._admin.close()
         for listener in self.listeners:
             listener.close()
         for task in self._following.values():

@@ -12,12 +12,13 @@ import pytest
 
 from kubedns.cli.main import main
 from tests.cli.test_host_ip import kubeconfig
+from tests.e2e.test_reload import until
 from tests.support.api_server import FakeApiServer, service
 from tests.support.certificates import server_context
 from tests.support.golden import assert_golden
 from tests.support.in_pod import mount_service_account, name_api_server
 from tests.support.knot import knot
-from tests.support.process import PATIENCE_SECONDS, free_port, running
+from tests.support.process import free_port, running
 
 SERVICE = """
 apiVersion: v1
@@ -141,8 +142,13 @@ def test_another_server_with_our_records_is_alike(
     assert main(["records", "--manifests", "old.yaml", "--only", "cluster.local"]) == 0
     (tmp_path / "zone").write_text(capsys.readouterr().out)
     with knot(tmp_path, KNOT.format(folder=tmp_path), other):
-        assert main(["compare", "--server", f"127.0.0.1:{ports[0]}", "--server", f"[127.0.0.1]:{other}",
-                     "--timeout", str(PATIENCE_SECONDS), "--manifests", "old.yaml", "-o", "json"]) == 1  # fmt: skip
+        until(
+            lambda: (
+                main(["query", "--server", "127.0.0.1", "--port", str(other), "cluster.local", "SOA", "--fail"]) == 0
+            )
+        )
+        capsys.readouterr()
+        assert compared(ports[0], other, flags=("--manifests", "old.yaml", "-o", "json")) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["same"] > 0
     # It has been given one of the zones, and refuses the others.

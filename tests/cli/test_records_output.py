@@ -4,6 +4,7 @@ import json
 
 import dns.zone
 
+from kubedns.cli.record_rows import read, rows, written
 from kubedns.cli.records_output import json_array, master_file, table
 from kubedns.dns.names import parse_name
 from kubedns.dns.rdata import NS, SOA, SRV, TXT, A
@@ -24,18 +25,18 @@ RRSETS = (
 
 
 def test_forms_stay_as_they_are() -> None:
-    assert_golden("records.zone", "\n".join(master_file(RRSETS)) + "\n")
-    assert_golden("records.table.txt", "\n".join(table(RRSETS)) + "\n")
-    assert_golden("records.json", "\n".join(json_array(RRSETS)) + "\n")
+    assert_golden("records.zone", "\n".join(master_file(rows(RRSETS))) + "\n")
+    assert_golden("records.table.txt", "\n".join(table(rows(RRSETS))) + "\n")
+    assert_golden("records.json", "\n".join(json_array(rows(RRSETS))) + "\n")
 
 
 def test_the_master_file_is_read_by_dnspython_with_every_record() -> None:
-    zone = dns.zone.from_text("\n".join(master_file(RRSETS)), "cluster.local.", relativize=False)
+    zone = dns.zone.from_text("\n".join(master_file(rows(RRSETS))), "cluster.local.", relativize=False)
     assert sum(len(rdataset) for _, rdataset in zone.iterate_rdatasets()) == sum(len(each.rdatas) for each in RRSETS)
 
 
 def test_json_is_one_array() -> None:
-    assert [record["type"] for record in json.loads("".join(json_array(RRSETS)))] == [
+    assert [record["type"] for record in json.loads("".join(json_array(rows(RRSETS))))] == [
         "SOA",
         "NS",
         "A",
@@ -49,3 +50,9 @@ def test_json_is_one_array() -> None:
 
 def test_a_table_of_nothing_has_its_headings() -> None:
     assert list(table(())) == ["NAME  TTL  TYPE  DATA"]
+
+
+def test_what_a_running_server_writes_is_read_as_the_same_rows() -> None:
+    lines = [written(row).encode() for row in rows(RRSETS)]
+    assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in lines)
+    assert list(read(lines)) == list(rows(RRSETS))
