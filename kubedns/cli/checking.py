@@ -12,7 +12,7 @@ from pathlib import Path
 from kubedns.corefile.blocks import Corefile
 from kubedns.corefile.kube_dns import KEYS, Surroundings, corefile_text, read_kube_dns
 from kubedns.corefile.parser import parse_corefile
-from kubedns.errors import ConfigurationErrors
+from kubedns.errors import ConfigurationError, ConfigurationErrors
 from kubedns.plugins.forward import Forward
 from kubedns.resolver.chain import Chain
 from kubedns.server.build import Settings, build_server
@@ -58,6 +58,8 @@ def checked(path: str, port: int) -> list[Checked]:
         return [_checked(path, lambda: load_corefile(path, os.environ), port)]
     try:
         maps = written(path, DiskFiles().read(path))
+    except ConfigurationError as fault:
+        return [Checked(path, faults=[str(fault)])]
     except ConfigurationErrors as error:
         return [Checked(path, faults=[str(fault) for fault in error.faults])]
     return [_checked(f"{path} ({name})", lambda texts=texts: _said(path, texts, port), port) for name, texts in maps]  # type: ignore[misc]

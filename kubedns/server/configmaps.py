@@ -56,16 +56,25 @@ def written(file: str, text: str) -> list[tuple[str, Mapping[str, str]]]:
         where = Location(file, mark.line + 1 if mark else 0)
         problem = getattr(error, "problem", None) or "it cannot be read"
         raise ConfigurationErrors([ConfigurationError(f"no YAML: {problem}", location=where)]) from error
-    items = [item for each in documents for item in (each.get("items") or [each]) if isinstance(item, dict)]
     found: list[tuple[str, Mapping[str, str]]] = []
-    for item in items:
-        if item.get("kind") == "ConfigMap":
-            name = str((item.get("metadata") or {}).get("name", ""))
-            data = item.get("data") or {}
-            found.append((name, {str(key): str(value) for key, value in data.items()}))
+    for each in documents:
+        items = each.get("items")
+        for item in items if isinstance(items, list) else [each]:
+            if isinstance(item, dict) and item.get("kind") == "ConfigMap":
+                name = str(_mapping(item, "metadata", file).get("name", ""))
+                data = _mapping(item, "data", file)
+                found.append((name, {str(key): str(value) for key, value in data.items()}))
     if not found:
         fault = ConfigurationError(
             "no ConfigMap in it", location=Location(file), remedy="name a Corefile or a ConfigMap"
         )
+        raise ConfigurationErrors([fault])
+    return found
+
+
+def _mapping(config_map: Mapping[str, object], field: str, file: str) -> Mapping[object, object]:
+    found = config_map.get(field) or {}
+    if not isinstance(found, dict):
+        fault = ConfigurationError(f"{field} of a ConfigMap is no mapping", location=Location(file))
         raise ConfigurationErrors([fault])
     return found

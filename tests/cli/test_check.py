@@ -93,6 +93,32 @@ def test_check_in_json_says_the_same(folder: Path, capsys: pytest.CaptureFixture
     assert (len(bad["faults"]), bad["blocks"]) == (2, [])
 
 
+@pytest.mark.parametrize(
+    ("path", "octets", "fault"),
+    [
+        ("missing", None, "cannot read missing: No such file or directory"),
+        ("missing.yaml", None, "cannot read missing.yaml: No such file or directory"),
+        ("odd.yaml", b"\xff", "cannot read odd.yaml: it is no UTF-8 text"),
+        ("odd.json", b"{", "odd.json:2: no YAML: "),
+        ("odd.yaml", b"kind: ConfigMap\ndata: 5\n", "odd.yaml: data of a ConfigMap is no mapping"),
+        ("odd.yaml", b"kind: ConfigMap\nmetadata: a\n", "odd.yaml: metadata of a ConfigMap is no mapping"),
+        ("odd.yaml", b"kind: List\nitems: 5\n", "odd.yaml: no ConfigMap in it"),
+        ("odd.yaml", b"kind: List\nitems: [5]\n", "odd.yaml: no ConfigMap in it"),
+    ],
+)
+def test_what_cannot_be_read_is_a_fault_like_others(
+    path: str, octets: bytes | None, fault: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if octets is not None:
+        (folder / path).write_bytes(octets)
+    assert main(["check", path, "Corefile", "-o", "json"]) == 2
+    printed = capsys.readouterr()
+    unread, read = json.loads(printed.out)
+    assert [each[: len(fault)] for each in unread.pop("faults")] == [fault]
+    assert unread == {"name": path, "blocks": [], "warnings": []}
+    assert (read["faults"], printed.err) == ([], "")
+
+
 @pytest.mark.parametrize("path", ["maps.yaml", "good"])
 def test_what_is_converted_is_good(path: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", path, "--output", "made", "--zone", "k8s.example"]) == 0
