@@ -118,7 +118,10 @@ class ApiServer:
                     raise await _refusal(reply)
                 yield reply
             finally:
-                # A watch that is given up, or an error's body, is not read to its end to save a connection.
+                # A watch that is given up, or an error's body, is not read to its end to save a connection. Over TLS
+                # an orderly end needs the server, who may be gone: nobody would wait for it, and the socket stay open.
+                if reply.connection is not None and reply.connection.transport is not None:
+                    reply.connection.transport.abort()
                 reply.close()
 
     async def _answered(
