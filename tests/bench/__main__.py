@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.bench.live.measures import Churn, LiveCluster, measure_costs, measure_delays, measure_live_starts
+from tests.bench.live.report import cost_lines, delay_lines, live_start_lines
 from tests.bench.peers import installed
 from tests.bench.rates import Effort, measure_rates
 from tests.bench.report import rate_lines, scale_lines, warm_start_lines
@@ -19,10 +21,13 @@ _ENDPOINTS = 10
 _SIZES = (1000, 10_000)
 _MISSING = 15_000
 _STARTS = 5
+_LIVE_STARTS = 3
+_CHURN = Churn(rate=1000, seconds=8.0)
+_CHURN = Churn(rate=1000, seconds=10)
 
 
 def main() -> None:
-    """Measure everything and print it; some two minutes."""
+    """Measure everything and print it; some three minutes."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each load on each server [5]")
     parser.add_argument("--seconds", type=float, default=0.6, help="length of a round [0.6]")
@@ -37,7 +42,12 @@ def main() -> None:
         _progress("memory and load time")
         print("\n".join(scale_lines(measure_scale(Path(folder), _SIZES, _ENDPOINTS, _STARTS), _ENDPOINTS)))
         warm = measure_warm_starts(Path(folder), _SIZES, _ENDPOINTS, _STARTS)
-        print("\n".join(("", *warm_start_lines(warm))))
+        print("\n".join(("", *warm_start_lines(warm), "")), flush=True)
+        _progress("a live cluster")
+        live = LiveCluster.written(Path(folder) / "live", _SIZES[-1], _ENDPOINTS)
+        print("\n".join((*cost_lines(measure_costs(live)), "")), flush=True)
+        print("\n".join((*live_start_lines(measure_live_starts(live, _STARTS)), "")), flush=True)
+        print("\n".join(delay_lines(measure_delays(live, _CHURN), _CHURN)))
     print(f"\nload average {os.getloadavg()[0]:.2f} at the end")
 
 

@@ -33,8 +33,17 @@ def cpu_seconds(process: int) -> float:
 
 def resident_octets(process: int) -> int:
     """Its VmRSS."""
+    return _octets_of_status(process, "VmRSS")
+
+
+def peak_octets(process: int) -> int:
+    """Its VmHWM: the most that has been resident."""
+    return _octets_of_status(process, "VmHWM")
+
+
+def _octets_of_status(process: int, field: str) -> int:
     status = Path(f"/proc/{process}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) << 10
+    return int(status.partition(f"{field}:")[2].split()[0]) << 10
 
 
 def settled_octets(process: int) -> int:
@@ -51,7 +60,7 @@ def settled_octets(process: int) -> int:
 
 def run_pinned(command: Sequence[str], core: int) -> str:
     """What ``command``, run on ``core``, prints."""
-    with _pinned(core):
+    with pinned(core):
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     output, errors = process.communicate(timeout=PATIENCE_SECONDS)
     if process.returncode:
@@ -69,7 +78,7 @@ def serving(
     core: int = SERVER_CORE,
 ) -> Iterator[int]:
     """The process of a server on ``core``, once it has answered ``probe`` (``NAME TYPE``) on ``port``."""
-    with log.open("w") as output, _pinned(core):
+    with log.open("w") as output, pinned(core):
         process = subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **(environment or {})})
     try:
         _await_answer(process, port, probe, log)
@@ -84,7 +93,7 @@ def serving(
 
 
 @contextmanager
-def _pinned(core: int) -> Iterator[None]:
+def pinned(core: int) -> Iterator[None]:
     """Processes that are started here stay on ``core``, with all their threads."""
     own = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})

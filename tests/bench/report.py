@@ -31,6 +31,8 @@ CACHED_AT_LEAST = 0.9
 MOST_OCTETS = 240 << 20
 DARK_SECONDS = {1000: 1.0, 10_000: 3.0}
 """From nothing to the first answer out of a snapshot, by Services."""
+SEEN_MILLISECONDS = 50
+"""From a change at the API server to the changed answer, for 99 of 100."""
 LINEAR = 1.25
 """Ten times as many Services may take so much more than ten times as long."""
 
@@ -50,11 +52,11 @@ def rate_lines(found: Sequence[Rates], peers: Sequence[Peer]) -> Iterator[str]:
             ratio = rates.ratio(target.peer)
             if rates.load.name.startswith(target.load) and ratio is not None:
                 aim = f"{rates.load.name}: at least {target.at_least} of {target.peer.name}"
-                yield f"{aim:48} {ratio:5.2f}  {_verdict(ratio >= target.at_least)}"
+                yield f"{aim:48} {ratio:5.2f}  {verdict(ratio >= target.at_least)}"
     own = {rates.load.name: rates.own for rates in found}
     ratio = own[CACHED] / own[HITS]
     aim = f"{CACHED}: at least {CACHED_AT_LEAST} of {HITS}"
-    yield f"{aim:48} {ratio:5.2f}  {_verdict(ratio >= CACHED_AT_LEAST)}"
+    yield f"{aim:48} {ratio:5.2f}  {verdict(ratio >= CACHED_AT_LEAST)}"
 
 
 def scale_lines(scale: Scale, endpoints: int) -> Iterator[str]:
@@ -66,10 +68,10 @@ def scale_lines(scale: Scale, endpoints: int) -> Iterator[str]:
     yield ""
     *_, few, most = scale.starts
     octets = scale.starts[most].octets
-    yield f"{f'{most:,} Services: under {MOST_OCTETS >> 20} MB':48} {octets >> 20:5}  {_verdict(octets < MOST_OCTETS)}"
+    yield f"{f'{most:,} Services: under {MOST_OCTETS >> 20} MB':48} {octets >> 20:5}  {verdict(octets < MOST_OCTETS)}"
     growth, limit = most / few, most / few * LINEAR
     aim = f"load time grows about {growth:.0f} times from {few:,}"
-    yield f"{aim:48} {scale.load_ratio:5.1f}  {_verdict(scale.load_ratio <= limit)}"
+    yield f"{aim:48} {scale.load_ratio:5.1f}  {verdict(scale.load_ratio <= limit)}"
 
 
 def warm_start_lines(found: Mapping[int, float]) -> Iterator[str]:
@@ -77,8 +79,9 @@ def warm_start_lines(found: Mapping[int, float]) -> Iterator[str]:
     for services, seconds in found.items():
         limit = DARK_SECONDS.get(services)
         aim = f"{services:,} Services from a snapshot" + (f": under {limit:g} s" if limit else "")
-        yield f"{aim:48} {seconds:5.2f}" + (f"  {_verdict(seconds < limit)}" if limit else "")
+        yield f"{aim:48} {seconds:5.2f}" + (f"  {verdict(seconds < limit)}" if limit else "")
 
 
-def _verdict(is_met: bool) -> str:
+def verdict(is_met: bool) -> str:
+    """How what was measured stands to its aim."""
     return "met" if is_met else "NOT MET"
