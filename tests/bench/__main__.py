@@ -21,8 +21,6 @@ _ENDPOINTS = 10
 _SIZES = (1000, 10_000)
 _MISSING = 15_000
 _STARTS = 5
-_LIVE_STARTS = 3
-_CHURN = Churn(rate=1000, seconds=8.0)
 _CHURN = Churn(rate=1000, seconds=10)
 
 

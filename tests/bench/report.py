@@ -31,8 +31,6 @@ CACHED_AT_LEAST = 0.9
 MOST_OCTETS = 240 << 20
 DARK_SECONDS = {1000: 1.0, 10_000: 3.0}
 """From nothing to the first answer out of a snapshot, by Services."""
-SEEN_MILLISECONDS = 50
-"""From a change at the API server to the changed answer, for 99 of 100."""
 LINEAR = 1.25
 """Ten times as many Services may take so much more than ten times as long."""
 

@@ -84,6 +84,8 @@ class RealApiServer:
         collection = _collection(body["kind"], namespace)
         if self._request("POST", collection, body, accepted=(201, 409)) == 409:
             self._request("PATCH", f"{collection}/{body['metadata']['name']}", body)
+        if "status" in body:
+            self._request("PATCH", f"{collection}/{body['metadata']['name']}/status", {"status": body["status"]})
 
     def remove(self, kind: str, namespace: str, name: str) -> None:
         """Delete an object."""

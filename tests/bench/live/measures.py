@@ -60,11 +60,6 @@ class Delay:
     lost: int
     unseen: int
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether every query was answered, and every change seen."""
-        return not (self.lost or self.unseen)
-
     def milliseconds(self, percent: int) -> float:
         """What so many percent of the changes took at most."""
         return quantiles(self.seconds, n=100)[percent - 1] * 1000

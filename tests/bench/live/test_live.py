@@ -1,14 +1,15 @@
-"""That a cluster is followed through the API and measured, on one too small to say anything of speed."""
+"""That the parts of the bench that follow an API server work, on a cluster too small to say anything of speed."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.bench.big_cluster import big_services
+from tests.bench.live.churn import changes
 from tests.bench.live.measures import (
     BARE,
     OWN,
     Churn,
-    Cost,
     Delay,
     LiveCluster,
     LiveStart,
@@ -16,9 +17,10 @@ from tests.bench.live.measures import (
     measure_delays,
     measure_live_starts,
 )
-from tests.bench.report import live_lines
+from tests.bench.live.report import cost_lines, delay_lines, live_start_lines
 
-SERVICES, ENDPOINTS = 20, 3
+SERVICES, ENDPOINTS = 600, 2
+"""More than a page holds."""
 
 
 @pytest.fixture(scope="module")
@@ -26,30 +28,44 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> LiveCluster:
     return LiveCluster.written(tmp_path_factory.mktemp("live") / "pages", SERVICES, ENDPOINTS)
 
 
-def test_each_object_has_a_cost(cluster: LiveCluster) -> None:
-    found = measure_costs(cluster)
-    assert {plural: cost.objects for plural, cost in found.items()} == {"services": 20, "endpointslices": 20}
-    assert all(0 < cost.decode < cost.store for cost in found.values())
+def test_both_follow_the_whole_cluster(cluster: LiveCluster) -> None:
+    starts = measure_live_starts(cluster, rounds=1)
+    assert all(start.peak_octets >= start.octets > 1 << 20 and start.cpu_seconds > 0 for start in starts.values())
+    assert [line.split()[0] for line in live_start_lines(starts)] == ["lists", "bare", "kubedns", "times", "through"]
 
 
-def test_both_start(cluster: LiveCluster) -> None:
-    found = measure_live_starts(cluster, rounds=1)
-    assert set(found) == {BARE, OWN}
-    assert all(start.cpu_seconds > 0 and start.octets > 1 << 20 for start in found.values())
+def test_an_object_costs_more_to_store_than_to_decode(cluster: LiveCluster) -> None:
+    costs = measure_costs(cluster)
+    assert {plural: cost.objects for plural, cost in costs.items()} == dict.fromkeys(
+        ("services", "endpointslices"), SERVICES
+    )
+    assert all(0 < cost.decode < cost.store for cost in costs.values())
+    assert len(list(cost_lines(costs))) == 3
 
 
-def test_every_change_is_answered(cluster: LiveCluster) -> None:
-    found = measure_delays(cluster, Churn(rate=100, seconds=0.5))
-    assert {peer: (len(delay.seconds), delay.is_whole) for peer, delay in found.items()} == {
-        BARE: (50, True), OWN: (50, True),
-    }  # fmt: skip
+def test_every_change_is_seen_and_no_query_is_lost(cluster: LiveCluster) -> None:
+    churn = Churn(rate=200, seconds=1)
+    delays = measure_delays(cluster, churn)
+    assert list(delays) == [BARE, OWN]
+    for delay in delays.values():
+        assert (len(delay.seconds), delay.lost, delay.unseen) == (200, 0, 0)
+        assert delay.asked > 200
+    assert list(delay_lines(delays, churn))[-1].endswith("  0  met")
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "lost", "octets", "unmet"),
-    [(49, 0, 239, 0), (51, 0, 239, 1), (49, 1, 239, 1), (49, 0, 240, 1), (51, 1, 240, 3)],
-)
-def test_aims_that_are_missed_are_told(milliseconds: int, lost: int, octets: int, unmet: int) -> None:
-    start, delay = LiveStart(1.0, 1.0, octets << 20, 0), Delay([milliseconds / 1000] * 100, 100, lost, 0)
-    lines = list(live_lines({"services": Cost(1, 1.0, 2.0)}, {OWN: start}, {OWN: delay}))
-    assert sum(line.endswith("NOT MET") for line in lines) == unmet
+def test_no_two_changes_have_the_same_answer() -> None:
+    planned = changes(big_services(20, ENDPOINTS), 100)
+    assert len({change.address for change in planned}) == len({change.event for change in planned}) == 100
+    assert {change.plural for change in planned} == {"services", "endpointslices"}
+
+
+def test_what_misses_its_aim_is_said_to() -> None:
+    seconds = [0.001] * 95 + [0.1] * 5
+    delays = {BARE: Delay([0.001] * 100, 100, 0, 0), OWN: Delay(seconds, 200, 1, 0)}
+    *_, longest, lost = delay_lines(delays, Churn(1000, 1))
+    assert longest.split()[-3:] == ["100.0", "NOT", "MET"]
+    assert lost.split()[-3:] == ["1", "NOT", "MET"]
+    starts = {BARE: LiveStart(1, 1, 1 << 20, 1 << 20), OWN: LiveStart(4, 4, 241 << 20, 250 << 20)}
+    *_, ratio, memory = live_start_lines(starts)
+    assert ratio.split()[-1] == "4.0"
+    assert memory.split()[-3:] == ["241", "NOT", "MET"]
