@@ -23,6 +23,7 @@ _HEAD = b"\x85\x00\x00\x01\x00\x01\x00\x00\x00\x00"
 _RECORD = b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x05\x00\x04"
 _DENIAL = b"\x85\x03\x00\x01\x00\x00\x00\x00\x00\x00"
 _QUESTION = 10
+_KEPT_OCTETS = 1 << 22
 B = TypeVar("B", ServiceBody, SliceBody)
 
 
@@ -78,6 +79,7 @@ class BareWatch:
         services, slices = self._watch("services"), self._watch("endpointslices")
         events = msgspec.json.Decoder(_ServiceEvent), msgspec.json.Decoder(_SliceEvent)
         udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _KEPT_OCTETS)
         udp.bind(("127.0.0.1", port))
         buffers = {services: b"", slices: b""}
         while True:
