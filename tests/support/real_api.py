@@ -18,7 +18,7 @@ from tests.support.process import PATIENCE_SECONDS, free_port
 ASSETS = Path(os.environ.get("KUBEBUILDER_ASSETS", "/nonexistent"))
 """Where the programs are."""
 WHY_SKIPPED = "KUBEBUILDER_ASSETS names no folder with etcd and kube-apiserver"
-SERVICE_IPS = "10.96.0.0/16"
+SERVICE_IPS = "10.96.0.0/12,fd00:10:96::/112"
 Body = dict[str, Any]
 _ADMIN = "admin-of-tests"
 _NAMESPACED = ("Service", "EndpointSlice", "Pod", "ServiceAccount")
@@ -82,10 +82,13 @@ class RealApiServer:
         if namespace:
             self._request("POST", PATHS["Namespace"], {"metadata": {"name": namespace}}, accepted=(201, 409))
         collection = _collection(body["kind"], namespace)
-        if self._request("POST", collection, body, accepted=(201, 409)) == 409:
-            self._request("PATCH", f"{collection}/{body['metadata']['name']}", body)
+        path = f"{collection}/{body['metadata']['name']}"
+        if self._request("GET", path, accepted=(200, 404)) == 404:
+            self._request("POST", collection, body)
+        else:
+            self._request("PATCH", path, body)
         if "status" in body:
-            self._request("PATCH", f"{collection}/{body['metadata']['name']}/status", {"status": body["status"]})
+            self._request("PATCH", f"{path}/status", {"status": body["status"]})
 
     def remove(self, kind: str, namespace: str, name: str) -> None:
         """Delete an object."""
@@ -138,6 +141,8 @@ class RealApiServer:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}",
             f"--service-cluster-ip-range={SERVICE_IPS}", "--allow-privileged=true",
+            # Else it writes the slice of the Service ``kubernetes``, which is as every object what a test puts there.
+            "--endpoint-reconciler-type=none",
             # The account ``default`` of a namespace, which a pod needs by it, is made by a controller.
             "--disable-admission-plugins=ServiceAccount",
         )  # fmt: skip
