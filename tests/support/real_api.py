@@ -45,6 +45,7 @@ class RealApiServer:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._port, self._etcd_port = free_port(), free_port()
+        self._context = client_context()
         self._server: subprocess.Popen[bytes] | None = None
         write_certificate(folder)
         (folder / "tokens.csv").write_text(f'{_ADMIN},admin,admin,"system:masters"\n')
@@ -79,14 +80,14 @@ class RealApiServer:
     def put(self, body: Body) -> None:
         """Create an object, or change it by a merge."""
         namespace = _namespace_of(body)
-        if namespace:
-            self._request("POST", PATHS["Namespace"], {"metadata": {"name": namespace}}, accepted=(201, 409))
         collection = _collection(body["kind"], namespace)
         path = f"{collection}/{body['metadata']['name']}"
-        if self._request("GET", path, accepted=(200, 404)) == 404:
-            self._request("POST", collection, body)
-        else:
+        if self._request("GET", path, accepted=(200, 404)) == 200:
             self._request("PATCH", path, body)
+        else:
+            if namespace:
+                self._request("POST", PATHS["Namespace"], {"metadata": {"name": namespace}}, accepted=(201, 409))
+            self._request("POST", collection, body)
         if "status" in body:
             self._request("PATCH", f"{path}/status", {"status": body["status"]})
 
@@ -161,7 +162,7 @@ class RealApiServer:
     def _exchange(self, method: str, path: str, body: Body | None = None) -> tuple[int, bytes]:
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         headers = {"Authorization": f"Bearer {_ADMIN}", "Content-Type": kind}
-        connection = HTTPSConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS, context=client_context())
+        connection = HTTPSConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS, context=self._context)
         return _exchanged(connection, method, path, None if body is None else json.dumps(body), headers)
 
     def _ask_etcd(self, action: str, body: Body) -> Body:
