@@ -66,9 +66,9 @@ class Upkeep:
     def _put(self, item: Object, heard_of: str) -> Object:
         """Put ``item`` in unless what is there is newer; what is there then."""
         old = self._held(key_of(item))
-        if old is not None and is_older(version_of(item), version_of(old)):
+        if old is not None and (old == item or is_older(version_of(item), version_of(old))):
             return old
-        if heard_of and (old is None or old != item) and not is_older(heard_of, version_of(item)):
+        if heard_of and not is_older(heard_of, version_of(item)):
             self.repairs += 1
         self._store.upsert(item)
         return item
