@@ -104,10 +104,13 @@ class Autopath:
         domains = self._fixed or self._search_list(query.client.address)
         if not domains or not name.is_at_or_below(domains[0]) or name == domains[0]:
             return msgspec.structs.replace(first, varies_by_client=not self._fixed)
-        found = await self._tried(query, name, domains, self._kept(next_plugin))
-        return msgspec.structs.replace(found or first, varies_by_client=not self._fixed)
+        answer = await self._tried(query, first, domains, self._kept(next_plugin))
+        return msgspec.structs.replace(answer, varies_by_client=not self._fixed)
 
-    async def _tried(self, query: Query, name: Name, domains: Sequence[Name], ask: Next) -> Answer | None:
+    async def _tried(self, query: Query, first: Answer, domains: Sequence[Name], ask: Next) -> Answer:
+        """What the first domain with the name says, void once one before it has the name; else ``first``."""
+        name = query.question.name
+        missing = first.depends_on
         base = name.labels[: len(name.labels) - len(domains[0].labels)]
         for domain in (*domains[1:], ROOT):
             candidate = name_of((*base, *domain.labels))
@@ -118,8 +121,9 @@ class Autopath:
             question = msgspec.structs.replace(query.question, name=candidate)
             answer = await ask(msgspec.structs.replace(query, question=question))
             if answer.rcode == Rcode.NOERROR:
-                return _under(name, candidate, answer)
-        return None
+                return _under(name, candidate, answer).also_on(missing)
+            missing |= answer.depends_on
+        return first.also_on(missing)
 
     def _kept(self, next_plugin: Next) -> Next:
         """The rest of the chain, with what ``cache`` has of it: that stands above, and knows the name asked alone."""

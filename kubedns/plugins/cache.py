@@ -17,7 +17,8 @@ down from what is kept, unless ``keepttl`` is set. ``prefetch`` asks anew, in th
 what was asked AMOUNT times without a pause of DURATION (1m). ``serve_stale`` gives what has ended, with a TTL of 0 and
 for up to DURATION (1h): ``immediate``, while it is asked for anew, or, with ``verify``, if the upstream fails or takes
 more than TIMEOUT (1.8s). An upstream's SERVFAIL is kept for ``servfail`` (5 s), that nobody answers for no more than
-1 s. Names of the cluster are not kept here: they are exact by invalidation.
+1 s. Names of the cluster are not kept here: they are exact by invalidation. Where ``hosts``, ``kubernetes`` or a zone
+let a missing name fall through to an upstream, its answer is kept until the name may be there.
 
 Example::
 
@@ -35,7 +36,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import msgspec
@@ -44,6 +45,7 @@ from kubedns.corefile.options import PluginOptions, arguments, flag, option, rep
 from kubedns.corefile.shapes import Group
 from kubedns.corefile.values import Count, Duration, Seconds
 from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.answer import Key as Dependency
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.lifetime import UNPROVED_DENIAL, is_unproved, lifetime, with_ttl
 from kubedns.dns.names import Name
@@ -104,6 +106,7 @@ class Cache:
         capacities = {Class.SUCCESS: options.success.capacity, Class.DENIAL: options.denial.capacity}
         self._kept = KeptAnswers(capacities, counters)
         self._refreshes = Refreshes()
+        self._changes = 0
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What is kept, as old as it is; else the rest of the chain's answer, which is kept."""
@@ -117,7 +120,13 @@ class Cache:
             if shown is not None:
                 return spelt_as(question.name, shown)
         self._counters.misses.add()
-        return self._keep(key, query, await next_plugin(query))
+        changes = self._changes
+        return self._keep(key, query, await next_plugin(query), changes)
+
+    def changed(self, keys: Iterable[Dependency]) -> None:
+        """Forget what depends on any of ``keys``."""
+        self._changes += 1
+        self._kept.drop(keys)
 
     def close(self) -> None:
         """Ask for nothing anew any more, and keep nothing."""
@@ -166,21 +175,23 @@ class Cache:
         self._counters.stale.add()
         return msgspec.structs.replace(with_ttl(kept.answer, 0), lifetime_seconds=0, extended_error=_STALE)
 
-    def _keep(self, key: Key, query: Query, answer: Answer) -> Answer:
+    def _keep(self, key: Key, query: Query, answer: Answer, changes: int) -> Answer:
+        """Keep the answer if it may be kept; ``changes``: how many there had been when it was asked for."""
         now = self._clock()
         if answer.rcode == Rcode.NXDOMAIN and answer.recursion_available and self._kept.has_address(key, now):
             query.trace.step(self.word, "NXDOMAIN, but the name has an address: there is no record of this type")
             answer = msgspec.structs.replace(answer, rcode=Rcode.NOERROR)
         seconds = self._seconds(query.question.name, answer)
-        if seconds <= 0:
+        # What was asked for across a change may be from before it.
+        if seconds <= 0 or (answer.depends_on and changes != self._changes):
             # Hits of the answer cache, which has the cluster's names, are hits to whoever looks at the counters.
             return msgspec.structs.replace(answer, served_again=self._counters.again[kind_of(answer)])
         self._kept.put(key, answer, seconds, now)
         return answer if self._options.keepttl else with_ttl(answer, int(seconds))
 
     def _seconds(self, name: Name, answer: Answer) -> float:
-        """How long the answer is kept; 0: not. What depends on the cluster is void by a change and not by its age."""
-        if not answer.recursion_available or answer.depends_on or answer.varies_by_client:
+        """How long the answer is kept; 0: not. What the cluster says itself is void by a change and not by its age."""
+        if not answer.recursion_available or answer.varies_by_client:
             return 0
         if answer.rcode == Rcode.SERVFAIL:
             return min(self._options.servfail, _UNREACHABLE_SECONDS if _is_unreachable(answer) else math.inf)
@@ -200,8 +211,9 @@ class Cache:
         """Ask anew, and keep what is said but for a failure; None: too much is being asked."""
 
         async def ask() -> Answer:
+            changes = self._changes
             fresh = await rest(query)
-            return fresh if fresh.rcode == Rcode.SERVFAIL else self._keep(key, query, fresh)
+            return fresh if fresh.rcode == Rcode.SERVFAIL else self._keep(key, query, fresh, changes)
 
         return self._refreshes.start(key, ask)
 

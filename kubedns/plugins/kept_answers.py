@@ -9,6 +9,7 @@ from cachetools import Cache as MappingCache
 from cachetools import LRUCache
 
 from kubedns.dns.answer import Answer, Rcode
+from kubedns.dns.answer import Key as Dependency
 from kubedns.dns.names import Labels
 from kubedns.dns.rdata import RecordType
 from kubedns.observe.metrics import Cell, Metrics
@@ -36,10 +37,10 @@ class Segmented(Generic[K, V]):
     """A least-recently-used cache that a flood of keys, each asked for once, cannot empty.
 
     What is new is on probation; what is asked for again is protected, up to four fifths of the ``capacity``, and goes
-    back on probation only before what is asked for more.
+    back on probation only before what is asked for more. ``evicted`` is told of each for which there is no room.
     """
 
-    def __init__(self, capacity: int, evicted: Callable[[], None]) -> None:
+    def __init__(self, capacity: int, evicted: Callable[[K, V], None]) -> None:
         self._capacity = capacity
         self._evicted = evicted
         # The room that the one does not need is the other's, so both are bounded by hand.
@@ -78,18 +79,17 @@ class Segmented(Generic[K, V]):
             return
         self._probation[key] = value
         while len(self) > self._capacity:
-            (self._probation or self._protected).popitem()
-            self._evicted()
+            self._evicted(*(self._probation or self._protected).popitem())
 
     def clear(self) -> None:
         """Forget everything."""
         self._protected.clear()
         self._probation.clear()
 
-    def pop(self, key: K) -> None:
-        """Forget ``key``."""
-        self._protected.pop(key, None)
-        self._probation.pop(key, None)
+    def pop(self, key: K) -> V | None:
+        """Forget ``key``; what was kept under it."""
+        protected = self._protected.pop(key, None)
+        return self._probation.pop(key, None) if protected is None else protected
 
 
 class Kept:
@@ -138,9 +138,10 @@ class KeptAnswers:
 
     def __init__(self, capacities: dict[Class, int], counters: Counters) -> None:
         self._kinds: dict[Class, Segmented[Key, Kept]] = {
-            kind: Segmented(capacity, counters.evictions[kind].add) for kind, capacity in capacities.items()
+            kind: Segmented(capacity, self._evicted) for kind, capacity in capacities.items()
         }
         self._counters = counters
+        self._dependents: dict[Dependency, set[Key]] = {}
         for kind, kept in self._kinds.items():
             counters.entries[kind].read = kept.__len__
 
@@ -151,16 +152,22 @@ class KeptAnswers:
     def put(self, key: Key, answer: Answer, seconds: float, now: float) -> None:
         """Keep ``answer`` for ``seconds`` from ``now`` on, alone under its key."""
         kind = kind_of(answer)
-        kept = Kept(answer, seconds, now, self._counters.hits[kind])
-        for other, answers in self._kinds.items():
-            if other is not kind:
-                answers.pop(key)
-        self._kinds[kind].put(key, kept)
+        self._forget(key)
+        for dependency in answer.depends_on:
+            self._dependents.setdefault(dependency, set()).add(key)
+        self._kinds[kind].put(key, Kept(answer, seconds, now, self._counters.hits[kind]))
         if kind is Class.SUCCESS:
             self._forget_contradictions(key)
 
+    def drop(self, dependencies: Iterable[Dependency]) -> None:
+        """Forget every answer that depends on any of them: what was looked for there first may be there by now."""
+        for dependency in dependencies:
+            for key in tuple(self._dependents.get(dependency, ())):
+                self._forget(key)
+
     def clear(self) -> None:
         """Forget everything: whoever reports how many there are still reads here."""
+        self._dependents.clear()
         for answers in self._kinds.values():
             answers.clear()
 
@@ -175,7 +182,24 @@ class KeptAnswers:
         for other in _siblings(key):
             denied = denials.peek(other)
             if denied is not None and denied.answer.rcode == Rcode.NXDOMAIN:
-                denials.pop(other)
+                self._forget(other)
+
+    def _forget(self, key: Key) -> None:
+        for answers in self._kinds.values():
+            kept = answers.pop(key)
+            if kept is not None:
+                self._forget_dependencies(key, kept)
+
+    def _evicted(self, key: Key, kept: Kept) -> None:
+        self._counters.evictions[kind_of(kept.answer)].add()
+        self._forget_dependencies(key, kept)
+
+    def _forget_dependencies(self, key: Key, kept: Kept) -> None:
+        for dependency in kept.answer.depends_on:
+            dependents = self._dependents[dependency]
+            dependents.discard(key)
+            if not dependents:
+                del self._dependents[dependency]
 
 
 def _siblings(key: Key) -> list[Key]:

@@ -94,6 +94,14 @@ class Stopping(Protocol):
 
 
 @runtime_checkable
+class Heeding(Protocol):
+    """A plugin that keeps answers, which depend on more than their TTL."""
+
+    def changed(self, keys: Iterable[Key]) -> None:
+        """These keys have changed: what depends on any of them is void."""
+
+
+@runtime_checkable
 class Closing(Protocol):
     """A plugin that holds something of the world's: tasks, connections, watched files."""
 

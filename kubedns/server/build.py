@@ -25,11 +25,12 @@ from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
 from kubedns.plugins.multicluster import Options as MulticlusterOptions
 from kubedns.plugins.order import HARMLESS, LATER, ONCE_ONLY, PLUGINS, REFUSED, ROWS
-from kubedns.plugins.plugin import ClusterSource, Context, Joining, Plugin, Readiness
+from kubedns.plugins.plugin import ClusterSource, Context, Heeding, Joining, Plugin, Readiness
 from kubedns.records.zone import MAX_ZONE_OCTETS
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
 from kubedns.resolver.resolver import Resolver
+from kubedns.server.changes import Changes
 from kubedns.server.exposition import Exposition
 from kubedns.server.interfaces import bound_hosts
 from kubedns.server.listening import server_label
@@ -89,10 +90,11 @@ class _Builder:
         # configuration may give other records, so its serials are always higher.
         now = int(time.time())  # noqa: TID251
         self._serial = max(now, before.serial + 1) if before else now
-        self._lasting = before.lasting if before else Lasting(Metrics(), AnswerCache(settings.cache_octets))
+        self._lasting = before.lasting if before else _lasting(settings)
         self._before = before.plugins if before else ()
         self._metrics = self._lasting.metrics
         self._cache = self._lasting.cache
+        self._changes = self._lasting.changes
         self._known = dict(before.clusters) if before else {}
         self._clusters: dict[ClusterSource, Cluster] = {}
         self._exposition = Exposition(self._metrics, self._cache)
@@ -144,7 +146,7 @@ class _Builder:
             later=_later,
             unready=self._unready,
             exposition=self._exposition,
-            changed=self._cache.drop,
+            changed=self._changes.tell,
             metrics=self._metrics,
             servers=tuple(dict.fromkeys(map(server_label, self._listen_addresses(draft)))),
             block=draft.plugins,
@@ -192,7 +194,7 @@ class _Builder:
         if source.manifests:
             store = Store([Kind.SERVICE, Kind.ENDPOINT_SLICE, Kind.NAMESPACE, Kind.POD])
             options = ManifestOptions(source.manifests, self._settings.networks, selector, source.imports)
-            store.subscribe(self._cache.drop)
+            store.subscribe(self._changes.tell)
             return Cluster(store, ManifestSource(options, store, _report))
         from kubedns.cluster.sources.api import ApiOptions, ApiSource  # whoever reads manifests needs none of it
 
@@ -206,7 +208,7 @@ class _Builder:
             source.namespace,
         )
         store = Store(api.required)
-        store.subscribe(self._cache.drop)
+        store.subscribe(self._changes.tell)
         return Cluster(store, ApiSource(api, store, self._metrics))
 
     def server(self, drafts: Sequence[_Draft]) -> Server:
@@ -225,8 +227,16 @@ class _Builder:
             self._exposition.plugins += [
                 (label, str(zone), plugin) for chain in found for zone in chain.zones for plugin in chain.plugins
             ]
+        for plugin in self._plugins:
+            if isinstance(plugin, Heeding):
+                self._changes.heard_by(plugin)
         resolvers = {listen_address: Resolver(found, self._metrics) for listen_address, found in chains.items()}
         return Server(resolvers, self._plugins, self._clusters, self._exposition, self._lasting)
+
+
+def _lasting(settings: Settings) -> Lasting:
+    cache = AnswerCache(settings.cache_octets)
+    return Lasting(Metrics(), cache, Changes(cache))
 
 
 def _scheme_faults(block: ServerBlock) -> list[ConfigurationError]:

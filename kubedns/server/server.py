@@ -18,6 +18,7 @@ from kubedns.plugins.plugin import Closing, ClusterSource, Plugin, Serving, Star
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.resolver import Resolver
+from kubedns.server.changes import Changes
 from kubedns.server.exposition import Exposition
 from kubedns.server.listening import Listener, listeners_on, manner_of, responder_for
 from kubedns.transport.sockets import ListenAddress
@@ -30,6 +31,7 @@ class Lasting:
 
     metrics: Metrics
     cache: AnswerCache
+    changes: Changes
 
 
 @dataclass(frozen=True, slots=True)

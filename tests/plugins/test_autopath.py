@@ -109,6 +109,17 @@ def test_a_file_gives_everybody_its_list(tmp_path: Path) -> None:
     assert not answer.varies_by_client
 
 
+@pytest.mark.parametrize("name", ["www.example.shop.svc.cluster.local.", "none.shop.svc.cluster.local."])
+def test_what_everybody_is_given_is_void_once_an_earlier_domain_may_have_the_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "resolv.conf").write_text("search shop.svc.cluster.local svc.cluster.local cluster.local\n")
+    served = server(tmp_path, "resolv.conf")
+    found = ask(served, name).depends_on
+    for candidate in (name, name.replace(".shop.", "."), name.replace(".shop.svc.", ".")):
+        missing = ask(server(tmp_path), candidate, client="10.9.9.9").depends_on
+        assert missing
+        assert missing <= found
+
+
 FAULTS = [("missing", "cannot be read"), ("empty", "no search line")]
 
 

@@ -122,7 +122,9 @@ KEEPING: list[tuple[str, tuple[str, ...], Answer, list[tuple[float, int]]]] = [
     ("cache 30 other.test", (), upstream_answer(), [(0, 1), (0, 2)]),
     ("cache", (), upstream_answer(Rcode.REFUSED), [(0, 1), (0, 2)]),
     ("cache", (), not_ready("the cluster is not listed"), [(0, 1), (0, 2)]),
-    ("cache", (), Answer(depends_on=frozenset({"k"}), recursion_available=True), [(0, 1), (0, 2)]),
+    ("cache", (), replace(upstream_answer(), depends_on=frozenset({"k"})), [(0, 1), (29.9, 1), (30.1, 2)]),
+    ("cache", (), replace(upstream_answer(), recursion_available=False), [(0, 1), (0, 2)]),
+    ("cache", (), replace(upstream_answer(), varies_by_client=True), [(0, 1), (0, 2)]),
     ("cache", ("prefetch 2",), upstream_answer(), [(0, 1), (1, 1), (26, 1), (28, 2), (40, 2)]),
     ("cache", ("prefetch 2 10s",), upstream_answer(), [(0, 1), (1, 1), (28, 1)]),
     ("cache", ("prefetch 2 50%",), upstream_answer(), [(0, 1), (1, 1), (14, 1), (16, 2)]),
@@ -147,6 +149,69 @@ def test_what_is_kept_and_for_how_long(
         chain = Chain(options(line, *block))
         chain.given = given
         assert await times_asked(chain, *(second for second, _ in expected)) == [count for _, count in expected]
+
+    asyncio.run(run())
+
+
+def depending(*keys: str, rcode: Rcode = Rcode.NOERROR) -> Answer:
+    return replace(upstream_answer(rcode), depends_on=frozenset(keys))
+
+
+@pytest.mark.parametrize(
+    ("kept", "changed", "asked"),
+    [
+        (depending("k"), ["k"], 2),
+        (depending("k", "l"), ["l"], 2),
+        (depending("k", rcode=NX), ["k"], 2),
+        (depending("k"), ["l"], 1),
+        (depending(), ["k"], 1),
+    ],
+)
+def test_what_fell_through_is_kept_until_the_name_may_be_there(kept: Answer, changed: list[str], asked: int) -> None:
+    async def run() -> None:
+        chain = Chain(options())
+        chain.given = kept
+        await chain.ask()
+        chain.cache.changed(changed)
+        await chain.ask()
+        assert chain.asked == asked
+        # It depends on the same as before, and on that alone.
+        chain.cache.changed(["k"])
+        await chain.ask()
+        assert chain.asked == asked + ("k" in kept.depends_on)
+
+    asyncio.run(run())
+
+
+def test_what_was_asked_for_across_a_change_is_given_and_not_kept() -> None:
+    async def run() -> None:
+        chain = Chain(options())
+        chain.given = depending("k")
+        chain.release.clear()
+        asking = asyncio.create_task(chain.ask())
+        await asyncio.sleep(0)
+        chain.cache.changed(["k"])
+        chain.release.set()
+        assert (await asking).answer
+        await chain.ask()
+        await chain.ask()
+        assert chain.asked == 2
+
+    asyncio.run(run())
+
+
+def test_what_has_no_room_leaves_nothing_of_what_it_depended_on() -> None:
+    async def run() -> None:
+        chain = Chain(options("cache", "success 4", "denial 4"))
+        for number in range(20):
+            chain.given = depending(f"k{number}", "all")
+            await chain.ask(f"n{number}.test.")
+        found = chain.cache._kept._dependents
+        assert found.keys() == {"all", "k16", "k17", "k18", "k19"}
+        assert len(found["all"]) == 4
+        chain.cache.changed(["all"])
+        assert not found
+        assert chain.counted(CACHE_ENTRIES, "success") == 0
 
     asyncio.run(run())
 
@@ -240,8 +305,8 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
 
 
 def test_a_flood_of_names_does_not_push_out_those_in_use() -> None:
-    evicted: list[None] = []
-    kept: Segmented[int, int] = Segmented(100, lambda: evicted.append(None))
+    evicted: list[int] = []
+    kept: Segmented[int, int] = Segmented(100, lambda key, value: evicted.append(key))
     for number in range(50):
         kept.put(number, number)
         assert kept.get(number) == number
@@ -274,7 +339,7 @@ def test_names_in_use_are_kept_through_a_flood_of_others_and_nothing_after_the_e
 
 
 def test_what_is_in_use_does_not_fill_all_of_it() -> None:
-    kept: Segmented[int, int] = Segmented(10, lambda: None)
+    kept: Segmented[int, int] = Segmented(10, lambda key, value: None)
     for number in range(10):
         kept.put(number, number)
         kept.get(number)
