@@ -118,7 +118,8 @@ class Options(PluginOptions):
 class Forward:
     """Sends what is at or below ``zone`` and not excepted to the forwarder.
 
-    ``new`` makes the upstream at an address that a file names later. ``block``: the server block's plugins.
+    ``new`` makes the upstream at an address that a file names later. ``block``: the server block's plugins;
+    ``zones_elsewhere``: the zones whose names are answered, or asked for, elsewhere.
     """
 
     word = "forward"
@@ -130,6 +131,7 @@ class Forward:
         new: Callable[[UpstreamAddress], Upstream],
         rejected: Callable[[], None],
         block: Sequence[Plugin],
+        zones_elsewhere: Callable[[], frozenset[Name]],
     ) -> None:
         self.zone = options.route.zone
         self._options = options
@@ -140,6 +142,7 @@ class Forward:
         self._forwarder = forwarder
         self._rejected = rejected
         self._block = block
+        self._zones_elsewhere = zones_elsewhere
 
     @property
     def upstreams(self) -> Sequence[Upstream]:
@@ -178,7 +181,7 @@ class Forward:
         if self._is_for_the_next(answer) and self._has_next(name):
             return await next_plugin(query)
         if query.question.type != RecordType.CNAME and answer.answer and answer.answer[0].type == RecordType.CNAME:
-            answer = up_to(self._zones_here(), answer)
+            answer = up_to(self._not_theirs(), answer)
         return msgspec.structs.replace(answer, plugin=self.word)
 
     def close(self) -> None:
@@ -187,9 +190,10 @@ class Forward:
         for upstream in self.upstreams:
             upstream.close()
 
-    def _zones_here(self) -> frozenset[Name]:
-        """The zones that the server block answers for itself: what an upstream says of names in them counts nothing."""
-        return frozenset(zone for plugin in self._block if isinstance(plugin, Transferable) for zone in plugin.apexes())
+    def _not_theirs(self) -> frozenset[Name]:
+        """The zones in which what these upstreams say of an alias's target counts nothing: others are asked there."""
+        above = self._block[: self._block.index(self)]
+        return self._zones_elsewhere().union(plugin.zone for plugin in above if isinstance(plugin, Forward))
 
     def _is_full(self) -> bool:
         """Whether too many questions wait; that it has come to this is logged, until half of them are gone."""
@@ -253,9 +257,17 @@ def make(options: Options, context: Context) -> Forward:
         Attempts(frozenset(options.failover), options.max_connect_attempts, options.failfast),
         all_down=context.metrics.cell(FORWARD_BROKEN).add,
     )
+    rejected = context.metrics.cell(FORWARD_REJECTS).add
     return Forward(
-        replace(options, route=route), forwarder, new, context.metrics.cell(FORWARD_REJECTS).add, context.block
+        replace(options, route=route), forwarder, new, rejected, context.block, lambda: _zones_elsewhere(context)
     )
+
+
+def _zones_elsewhere(context: Context) -> frozenset[Name]:
+    """The zones that are served here, in whichever server block, and those that have a server block of their own."""
+    served = {zone for plugin in context.plugins if isinstance(plugin, Transferable) for zone in plugin.apexes()}
+    around = (zone for zone in context.routes if not any(own.is_at_or_below(zone) for own in context.zones))
+    return frozenset(served.union(around))
 
 
 def _counters(address: UpstreamAddress, context: Context) -> ForwardCounters:

@@ -178,7 +178,8 @@ class Context:
     what the plugin counts goes there. ``servers``: what metrics call the addresses that the server block listens on.
     ``block``: the plugins of the server block, which are all there once queries are answered.
     ``folder``: where the Corefile is, which relative paths start from. ``before``: the plugins, of all server blocks,
-    of the configuration that this one takes over from.
+    of the configuration that this one takes over from. ``plugins``: those of all server blocks, once they are there;
+    ``routes``: the zones of all server blocks.
     """
 
     zones: tuple[Name, ...]
@@ -193,3 +194,5 @@ class Context:
     folder: Path
     serial: int = 0
     before: Sequence[Plugin] = ()
+    plugins: Sequence[Plugin] = ()
+    routes: tuple[Name, ...] = ()

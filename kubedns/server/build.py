@@ -64,7 +64,8 @@ def build_server(blocks: Sequence[ServerBlock], settings: Settings, before: Serv
     Raises:
         ConfigurationErrors: all faults of the blocks, in the order of their lines.
     """
-    builder = _Builder(settings, before)
+    routes = tuple(dict.fromkeys(address.zone for block in blocks for address in block.addresses))
+    builder = _Builder(settings, routes, before)
     faults = [fault for block in blocks for fault in find_repeats(block, ONCE_ONLY)]
     drafts = [builder.draft(block, faults) for block in blocks]
     hosts = {id(draft.block): draft.hosts for draft in drafts}
@@ -84,8 +85,9 @@ class _Draft:
 
 
 class _Builder:
-    def __init__(self, settings: Settings, before: Server | None) -> None:
+    def __init__(self, settings: Settings, routes: tuple[Name, ...], before: Server | None) -> None:
         self._settings = settings
+        self._routes = routes
         # SOA serials start from the time of day, so that they do not go back when the process starts anew; another
         # configuration may give other records, so its serials are always higher.
         now = int(time.time())  # noqa: TID251
@@ -153,6 +155,8 @@ class _Builder:
             folder=folder,
             serial=self._serial,
             before=self._before,
+            plugins=self._plugins,
+            routes=self._routes,
         )
         plugin = module.make(options, context)
         above = draft.plugins[-1] if draft.plugins else None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import dns.message
 import pytest
 
 from kubedns.corefile.blocks import Directive, Word
@@ -364,6 +365,53 @@ def test_upstreams_have_no_say_in_zones_that_are_served_here(
     assert lines[0] == records[0]
     assert sum(" IN A " in line for line in lines) == addresses
     assert not any("6.6.6.6" in line for line in lines)
+
+
+MAIN = ".:1053 {\nforward . UPSTREAM0\n}\n"
+STUB = "corp.test:1053 {\nforward . UPSTREAM1\n}\n"
+ROUTES = [
+    ("another block's cluster", MAIN + "cluster.local:1053 {\nkubernetes {\nmanifests CLUSTER\n}\n}\n",
+     "www.test.", "web.shop.svc.cluster.local.", "10.96.10.1"),
+    ("another block's file", MAIN + "corp.test:1053 {\nfile ZONE\n}\n", "www.test.", "db.corp.test.", "192.0.2.7"),
+    ("another block's upstream", MAIN + STUB, "www.test.", "db.corp.test.", "192.0.2.8"),
+    ("a narrower forward", ".:1053 {\nforward . UPSTREAM0\nforward corp.test UPSTREAM1\n}\n",
+     "www.test.", "db.corp.test.", "6.6.6.6"),
+    ("a narrower forward that stands first", ".:1053 {\nforward corp.test UPSTREAM1\nforward . UPSTREAM0\n}\n",
+     "www.test.", "db.corp.test.", "192.0.2.8"),
+    ("its own zone", MAIN + STUB.replace("UPSTREAM1", "UPSTREAM0"), "www.corp.test.", "db.corp.test.", "6.6.6.6"),
+    ("out of a stub zone", MAIN.replace("UPSTREAM0", "UPSTREAM1") + STUB.replace("UPSTREAM1", "UPSTREAM0"),
+     "www.corp.test.", "db.other.test.", "6.6.6.6"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name", "target", "address"), [row[1:] for row in ROUTES], ids=[r[0] for r in ROUTES])
+def test_an_alias_is_followed_by_the_route_of_its_target(
+    text: str, name: str, target: str, address: str, tmp_path: Path
+) -> None:
+    def forges(query: dns.message.Message, transport: str) -> list[bytes]:
+        if query.question[0].name.to_text() == name:
+            return [reply(query, f"{name} 60 IN CNAME {target}", f"{target} 60 IN A 6.6.6.6")]
+        return [reply(query, f"{target} 60 IN A 6.6.6.6")]
+
+    async def run() -> Answer:
+        fakes = [FakeUpstream(forges), FakeUpstream(lambda query, _: [reply(query, f"{target} 60 IN A 192.0.2.8")])]
+        (tmp_path / "zone").write_text("@ 60 SOA ns host 1 2 3 4 5\ndb 60 A 192.0.2.7\n")
+        made = text.replace("CLUSTER", str(CLUSTER)).replace("ZONE", str(tmp_path / "zone"))
+        for number, fake in enumerate(fakes):
+            await fake.start()
+            made = made.replace(f"UPSTREAM{number}", str(fake.address))
+        server = build_server(parse_corefile(made, "Corefile", DiskFiles(), {}).blocks, Settings())
+        try:
+            await server.load()
+            return await next(iter(server.resolvers.values())).answer(query_for(name))
+        finally:
+            server.close()
+            for fake in fakes:
+                await fake.stop()
+
+    lines = [line for rrset in asyncio.run(run()).answer for line in rrset.lines()]
+    assert lines[0] == f"{name} 60 IN CNAME {target}"
+    assert [line.split()[4] for line in lines[1:]] == [address]
 
 
 def test_loop_probes_what_a_changed_file_names(tmp_path: Path) -> None:
