@@ -32,12 +32,16 @@ class Transport(Enum):
 
 
 class Client(msgspec.Struct, frozen=True, gc=False):
-    """Who asks: the packed address (4 or 16 octets), its text, the port, and the transport."""
+    """Who asks: the packed address (4 or 16 octets), its text, the port, and the transport.
+
+    ``local``: the text of the address of ours that was asked; empty: not known.
+    """
 
     address: bytes
     text: str
     port: int
     transport: Transport
+    local: str = ""
 
 
 class Query(msgspec.Struct, frozen=True, gc=False):

@@ -8,8 +8,9 @@ Syntax::
 
 NAMES limits it to names below them. CLASSES are ``all`` (default), ``success``, ``denial`` (NXDOMAIN and no data) and
 ``error`` (SERVFAIL, REFUSED, NOTIMP). FORMAT is text with ``{type}`` ``{name}`` ``{class}`` ``{proto}`` ``{remote}``
-``{port}`` ``{size}`` ``{rcode}`` ``{rsize}`` ``{duration}`` ``{>id}`` ``{>do}`` ``{>bufsize}`` ``{>rflags}``
-``{>opcode}``, or the words ``{common}`` and ``{combined}``. ``{/LABEL}``, metadata, is ``-``: nothing sets any.
+``{port}`` ``{local}`` (the address that was asked) ``{size}`` ``{rcode}`` ``{rsize}`` ``{duration}`` ``{>id}``
+``{>do}`` ``{>bufsize}`` ``{>rflags}`` ``{>opcode}``, or the words ``{common}`` and ``{combined}``. ``{/LABEL}``,
+metadata, is ``-``: nothing sets any.
 
 Example::
 
@@ -76,8 +77,7 @@ _FLAGS = (
 _CLASSES = {1: "IN", 3: "CH", 4: "HS", 254: "NONE", 255: "ANY"}
 
 
-def _remote(query: Query) -> str:
-    text = query.client.text
+def _address(text: str) -> str:
     return f"[{text}]" if ":" in text else text
 
 
@@ -91,8 +91,9 @@ FIELDS: dict[str, _Field] = {
     "name": lambda query, answer, response, seconds: str(query.question.name),
     "class": lambda query, answer, response, seconds: _CLASSES.get(query.question.rdclass, str(query.question.rdclass)),
     "proto": lambda query, answer, response, seconds: query.client.transport.value,
-    "remote": lambda query, answer, response, seconds: _remote(query),
+    "remote": lambda query, answer, response, seconds: _address(query.client.text),
     "port": lambda query, answer, response, seconds: str(query.client.port),
+    "local": lambda query, answer, response, seconds: _address(query.client.local) or NO_VALUE,
     "size": lambda query, answer, response, seconds: str(query.octets),
     "rcode": lambda query, answer, response, seconds: answer.rcode.name,
     "rsize": lambda query, answer, response, seconds: str(len(response)),

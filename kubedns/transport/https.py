@@ -123,7 +123,8 @@ class HttpsListener:
             return
         request = HttpRequest(scope["method"], scope["path"], scope["query_string"], tuple(scope["headers"]))
         host, port = scope["client"] or ("0.0.0.0", 0)
-        client = Client(packed(host), host, port or 0, Transport.TCP)
+        local = (scope["server"] or ("",))[0]
+        client = Client(packed(host), host, port or 0, Transport.TCP, local)
         # The body is taken first: who is refused half way through sending may not see the reply.
         body = await _body(receive)
         reply = refusal(request) or await self._reply(request, body, client)

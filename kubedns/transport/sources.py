@@ -37,6 +37,16 @@ class Sources:
         return source
 
 
+def address_of(source: Control) -> str:
+    """The address of ours that :meth:`Sources.of` makes a reply leave from, as text; empty: not known."""
+    if not source:
+        return ""
+    level, _kind, octets = source[0]
+    if level == socket.IPPROTO_IP:
+        return socket.inet_ntop(socket.AF_INET, octets[4:8])
+    return socket.inet_ntop(socket.AF_INET6, octets[:16])
+
+
 def _source(level: int, kind: int, octets: bytes) -> tuple[int, int, bytes]:
     """The same address, and any interface: the way back need not be the one that the query took.
 

@@ -111,7 +111,8 @@ class TcpListener:
             except OSError as error:
                 self._back_off(error)
                 return False
-            self._open(accepted, Client(packed(peer[0]), peer[0], peer[1], Transport.TCP))
+            local = accepted.getsockname()[0]
+            self._open(accepted, Client(packed(peer[0]), peer[0], peer[1], Transport.TCP, local))
         return True
 
     def _back_off(self, error: OSError) -> None:

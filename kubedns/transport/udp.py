@@ -12,7 +12,7 @@ from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.driving import Driver
 from kubedns.transport.responder import Responder
 from kubedns.transport.sockets import ListenAddress, packed, udp_socket
-from kubedns.transport.sources import CONTROL_OCTETS, Control, Sources
+from kubedns.transport.sources import CONTROL_OCTETS, Control, Sources, address_of
 
 _BATCH = 64
 """Datagrams read per wake-up, so that TCP and the watches get their turn under load."""
@@ -163,7 +163,8 @@ class UdpListener:
         return has_more
 
     def _resolve(self, octets: bytes, peer: Peer, source: Control | None) -> None:
-        client = Client(packed(peer[0]), peer[0], peer[1], Transport.UDP)
+        local = self.address.host if source is None else address_of(source)
+        client = Client(packed(peer[0]), peer[0], peer[1], Transport.UDP, local)
         self._driver.drive(self._responder.resolve(octets, client), partial(self._reply, peer, source))
 
     def _reply(self, peer: Peer, source: Control | None, response: bytes | None) -> None:

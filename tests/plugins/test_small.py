@@ -102,6 +102,7 @@ FORMATS = [
     ("{combined}", '10.1.2.3:40212 - 7 "A IN a.test. udp 44 false 512" NOERROR qr,aa,rd 91 0.000193954s "0"'),
     ("{name} {type}!", "a.test. A!"),
     ("{name} {/forward/upstream}", "a.test. -"),
+    ("{name} {local}", "a.test. -"),
 ]
 
 
@@ -115,10 +116,12 @@ def test_log_lines_have_the_asked_form(text: str, line: str, caplog: pytest.LogC
 
 def test_log_brackets_ipv6_clients(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    client = Client(bytes(16), "::", 9, Transport.TCP)
+    client = Client(bytes(16), "::", 9, Transport.TCP, "::1")
     query = query_for("a.test.", client=client)
-    Log((), LineFormat("{remote}:{port} {proto}"), frozenset({ResponseClass.ALL})).observe(query, FAILED, RESPONSE, 0)
-    assert caplog.messages == ["[::]:9 tcp"]
+    Log((), LineFormat("{remote}:{port} {local} {proto}"), frozenset({ResponseClass.ALL})).observe(
+        query, FAILED, RESPONSE, 0
+    )
+    assert caplog.messages == ["[::]:9 [::1] tcp"]
 
 
 def test_log_refuses_a_field_that_there_is_not() -> None:

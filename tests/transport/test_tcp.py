@@ -75,7 +75,7 @@ def test_a_client_is_told_with_its_port() -> None:
             with scene.client(source="127.0.0.9") as client:
                 await client.ask(b"01made")
                 port = client._socket.getsockname()[1]
-            assert scene.responder.clients == [Client(b"\x7f\0\0\x09", "127.0.0.9", port, Transport.TCP)]
+            assert scene.responder.clients == [Client(b"\x7f\0\0\x09", "127.0.0.9", port, Transport.TCP, "127.0.0.1")]
 
     run(play)
 

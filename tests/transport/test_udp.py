@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from kubedns.dns.question import Client, Transport
+from kubedns.dns.question import Transport
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport import udp
 from kubedns.transport.sockets import packed
@@ -213,13 +213,15 @@ def test_a_listener_that_was_never_started_can_be_stopped() -> None:
     run(scene)
 
 
-def test_a_client_is_told_with_its_port() -> None:
+@HOSTS
+def test_a_client_is_told_with_its_port_and_the_address_it_asked(bound: str, asked: str) -> None:
     async def scene() -> None:
         responder = FakeResponder()
-        async with listening(responder) as listener:
-            with UdpClient("127.0.0.1", listener.address.port) as client:
+        async with listening(responder, bound) as listener:
+            with UdpClient(asked, listener.address.port) as client:
                 await client.ask(b"01made")
                 port = client._socket.getsockname()[1]
-        assert responder.clients == [Client(b"\x7f\0\0\1", "127.0.0.1", port, Transport.UDP)]
+        (told,) = responder.clients
+        assert (told.port, told.transport, told.local) == (port, Transport.UDP, asked)
 
     run(scene)
