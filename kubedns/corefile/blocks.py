@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from kubedns.dns.names import Name
 from kubedns.errors import ConfigurationError, Location
+
+Texts = tuple[tuple[tuple[str, ...], bool, "Texts"], ...]
+"""The words of directives, each with those of its block, without their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,17 @@ class ServerBlock:
     addresses: tuple[ServerAddress, ...]
     directives: tuple[Directive, ...]
     location: Location
+
+    def says_the_same_as(self, other: ServerBlock) -> bool:
+        """Whether it serves the same in the same way, wherever it is written and however it is laid out."""
+        return self.addresses == other.addresses and _texts(self.directives) == _texts(other.directives)
+
+
+def _texts(directives: Iterable[Directive]) -> Texts:
+    return tuple(
+        (tuple(word.text for word in (each.word, *each.arguments)), each.has_block, _texts(each.block))
+        for each in directives
+    )
 
 
 @dataclass(frozen=True, slots=True)

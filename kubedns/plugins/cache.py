@@ -18,7 +18,8 @@ what was asked AMOUNT times without a pause of DURATION (1m). ``serve_stale`` gi
 for up to DURATION (1h): ``immediate``, while it is asked for anew, or, with ``verify``, if the upstream fails or takes
 more than TIMEOUT (1.8s). An upstream's SERVFAIL is kept for ``servfail`` (5 s), that nobody answers for no more than
 1 s. Names of the cluster are not kept here: they are exact by invalidation. Where ``hosts``, ``kubernetes`` or a zone
-let a missing name fall through to an upstream, its answer is kept until the name may be there.
+let a missing name fall through to an upstream, its answer is kept until the name may be there. When the configuration
+changes, and this server block does not, what is kept stays.
 
 Example::
 
@@ -36,7 +37,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -63,8 +64,8 @@ from kubedns.plugins.cache_reading import (
     Stale,
     StaleWords,
 )
-from kubedns.plugins.kept_answers import Counters, Kept, KeptAnswers, Key, kind_of
-from kubedns.plugins.plugin import Context, Next
+from kubedns.plugins.kept_answers import Counters, Kept, KeptAnswers, Key, Setting, kind_of
+from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.refreshes import Refreshes
 from kubedns.upstream.answers import spelt_as
 
@@ -75,7 +76,6 @@ _LONGEST = {Class.SUCCESS: 3600, Class.DENIAL: 1800}
 _STALE = ExtendedError(ErrorCode.STALE_ANSWER, "the answer has ended and is asked for anew")
 
 Clock = Callable[[], float]
-
 _BOUNDS = Group(Bounds, {"CAPACITY": Count(at_least=1)}, {"TTL": Seconds(at_least=1), "MINTTL": Seconds()})
 
 
@@ -94,17 +94,29 @@ class Options(PluginOptions):
 
 
 class Cache:
-    """Keeps upstreams' answers. ``clock`` gives monotonic seconds."""
+    """Keeps upstreams' answers. ``clock`` gives monotonic seconds.
+
+    ``before``: the one of the configuration before, if it may go on giving what that one has.
+    """
 
     word = "cache"
 
-    def __init__(self, options: Options, zones: tuple[Name, ...], clock: Clock, counters: Counters) -> None:
+    def __init__(
+        self,
+        options: Options,
+        zones: tuple[Name, ...],
+        clock: Clock,
+        counters: Counters,
+        setting: Setting = Setting(),  # noqa: B008 - frozen
+        before: Cache | None = None,
+    ) -> None:
         self._options = options
         self._zones = zones
         self._clock = clock
         self._counters = counters
-        capacities = {Class.SUCCESS: options.success.capacity, Class.DENIAL: options.denial.capacity}
-        self._kept = KeptAnswers(capacities, counters)
+        self.setting = setting
+        self._before = before
+        self._kept = self._empty()
         self._refreshes = Refreshes()
         self._changes = 0
 
@@ -128,10 +140,30 @@ class Cache:
         self._changes += 1
         self._kept.drop(keys)
 
+    def start(self, plugins: Sequence[Plugin]) -> None:
+        """Take over what the one before has kept."""
+        before, self._before = self._before, None
+        if before is None:
+            return
+        self._kept = before.handed_over()
+        self._kept.be_counted()
+        if self.setting.routes != before.setting.routes:
+            self._kept.drop_aliases()
+
+    def handed_over(self) -> KeptAnswers:
+        """What is kept, which is another's from now on."""
+        kept, self._kept = self._kept, self._empty()
+        return kept
+
     def close(self) -> None:
         """Ask for nothing anew any more, and keep nothing."""
         self._refreshes.close()
         self._kept.clear()
+
+    def _empty(self) -> KeptAnswers:
+        options = self._options
+        capacities = {Class.SUCCESS: options.success.capacity, Class.DENIAL: options.denial.capacity}
+        return KeptAnswers(capacities, self._counters)
 
     async def _shown(self, kept: Kept, query: Query, rest: Next, key: Key) -> Answer | None:
         """What is kept with the time that is left to it; None where it has ended for good."""
@@ -226,4 +258,7 @@ def _is_unreachable(answer: Answer) -> bool:
 def make(options: Options, context: Context) -> Cache:
     """The plugin."""
     zones = options.scope.zones or context.zones
-    return Cache(options, zones, time.monotonic, Counters(context.metrics, context.servers, zones))
+    counters = Counters(context.metrics, context.servers, zones)
+    setting = Setting(context.written, context.routes)
+    caches = (plugin for plugin in context.before if isinstance(plugin, Cache) and setting.is_after(plugin.setting))
+    return Cache(options, zones, time.monotonic, counters, setting, next(caches, None))

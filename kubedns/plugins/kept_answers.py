@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cachetools import Cache as MappingCache
 from cachetools import LRUCache
 
+from kubedns.corefile.blocks import ServerBlock
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.answer import Key as Dependency
-from kubedns.dns.names import Labels
+from kubedns.dns.names import Labels, Name
 from kubedns.dns.rdata import RecordType
 from kubedns.observe.metrics import Cell, Metrics
 from kubedns.observe.rows import (
@@ -71,6 +73,10 @@ class Segmented(Generic[K, V]):
                 # An LRUCache's own look-up notes a use.
                 return MappingCache.__getitem__(part, key)
         return None
+
+    def __iter__(self) -> Iterator[K]:
+        """Every key there is now, whatever is put or forgotten meanwhile."""
+        return iter([*self._protected, *self._probation])
 
     def put(self, key: K, value: V) -> None:
         """Keep ``value`` under ``key``, in place of what was there."""
@@ -133,6 +139,18 @@ class Counters:
         self.entries = {kind: metrics.cell(CACHE_ENTRIES, server, kind.value, *here) for kind in Class}
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What decides which answers come: the server block, and the zones (``routes``) of all server blocks."""
+
+    block: ServerBlock | None = None
+    routes: tuple[Name, ...] = ()
+
+    def is_after(self, other: Setting) -> bool:
+        """Whether what was answered in ``other`` is answered in this one, but for where aliases lead."""
+        return self.block is not None and other.block is not None and self.block.says_the_same_as(other.block)
+
+
 class KeptAnswers:
     """Answers by key, of each kind as many as its ``capacities`` say."""
 
@@ -142,8 +160,12 @@ class KeptAnswers:
         }
         self._counters = counters
         self._dependents: dict[Dependency, set[Key]] = {}
+        self.be_counted()
+
+    def be_counted(self) -> None:
+        """Be what is meant by how many answers are kept."""
         for kind, kept in self._kinds.items():
-            counters.entries[kind].read = kept.__len__
+            self._counters.entries[kind].read = kept.__len__
 
     def get(self, key: Key) -> Kept | None:
         """What is kept under ``key``, of whichever kind."""
@@ -164,6 +186,14 @@ class KeptAnswers:
         for dependency in dependencies:
             for key in tuple(self._dependents.get(dependency, ())):
                 self._forget(key)
+
+    def drop_aliases(self) -> None:
+        """Forget every answer with an alias: its target may have to be looked for elsewhere by now."""
+        for answers in self._kinds.values():
+            for key in answers:
+                kept = answers.peek(key)
+                if kept is not None and any(rrset.type == RecordType.CNAME for rrset in kept.answer.answer):
+                    self._forget(key)
 
     def clear(self) -> None:
         """Forget everything: whoever reports how many there are still reads here."""

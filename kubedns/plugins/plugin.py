@@ -11,6 +11,7 @@ from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.lister import Lister
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.snapshot import SnapshotPlace
+from kubedns.corefile.blocks import ServerBlock
 from kubedns.dns.answer import Answer, Key
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
@@ -176,7 +177,7 @@ class Context:
     in all server blocks; ``exposition`` the process's counters as text. ``serial``: what zone serials start from, so
     that they never go back from run to run. ``changed`` is told which keys answers must no longer rest on. ``metrics``:
     what the plugin counts goes there. ``servers``: what metrics call the addresses that the server block listens on.
-    ``block``: the plugins of the server block, which are all there once queries are answered.
+    ``block``: the plugins of the server block, all there once queries are answered; ``written``: what the block says.
     ``folder``: where the Corefile is, which relative paths start from. ``before``: the plugins, of all server blocks,
     of the configuration that this one takes over from. ``plugins``: those of all server blocks, once they are there;
     ``routes``: the zones of all server blocks.
@@ -191,6 +192,7 @@ class Context:
     metrics: Metrics
     servers: tuple[str, ...]
     block: Sequence[Plugin]
+    written: ServerBlock
     folder: Path
     serial: int = 0
     before: Sequence[Plugin] = ()

@@ -152,6 +152,7 @@ class _Builder:
             metrics=self._metrics,
             servers=tuple(dict.fromkeys(map(server_label, self._listen_addresses(draft)))),
             block=draft.plugins,
+            written=draft.block,
             folder=folder,
             serial=self._serial,
             before=self._before,

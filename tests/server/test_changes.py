@@ -41,11 +41,11 @@ WAYS = [
 ]
 
 
-def built(folder: Path, line: str, upstream: FakeUpstream) -> Server:
+def built(folder: Path, line: str, upstream: FakeUpstream, before: Server | None = None, above: str = "") -> Server:
     (folder / "zone").write_text("@ 60 SOA ns host 1 2 3 4 5\n")
     (folder / "cluster.yaml").write_text(CLUSTER)
-    text = COREFILE.format(line=line, upstream=upstream.address)
-    return build_server(parse_corefile(text, str(folder / "Corefile"), DiskFiles(), {}).blocks, Settings())
+    text = above + COREFILE.format(line=line, upstream=upstream.address)
+    return build_server(parse_corefile(text, str(folder / "Corefile"), DiskFiles(), {}).blocks, Settings(), before)
 
 
 def upstream() -> FakeUpstream:
@@ -54,6 +54,14 @@ def upstream() -> FakeUpstream:
             reply(query, f"{query.question[0].name} 300 IN A 192.0.2.1")
             if query.question[0].rdtype == 1
             else reply(query, f"{query.question[0].name} 300 IN PTR www.test.")
+        ]
+    )
+
+
+def aliasing() -> FakeUpstream:
+    return FakeUpstream(
+        lambda query, transport: [
+            reply(query, f"{query.question[0].name} 300 IN CNAME a.test.", "a.test. 300 IN A 192.0.2.1")
         ]
     )
 
@@ -99,3 +107,43 @@ def test_a_name_that_turns_up_in_a_file_is_answered_from_it_at_once(tmp_path: Pa
         return found
 
     assert asyncio.run(run()) == ["192.0.2.1", "192.0.2.1", "192.0.2.7", "192.0.2.7", "192.0.2.1", "192.0.2.1"]
+
+
+CHANGED = [
+    ("other lines above", "", "# a comment\n\n", 1),
+    ("another block beside", "", "other.test:1054 {\n whoami\n}\n", 1),
+    ("another block beside, and an alias", "", "other.test:1054 {\n whoami\n}\n", 2),
+    ("another plugin", "minimal", "", 2),
+]
+
+
+@pytest.mark.parametrize(("change", "line", "above", "asked"), CHANGED, ids=[row[0] for row in CHANGED])
+@pytest.mark.parametrize("takes_over", [True, False])
+def test_what_is_kept_outlives_a_change_of_something_else(
+    takes_over: bool, change: str, line: str, above: str, asked: int, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        fake = aliasing() if "alias" in change else upstream()
+        await fake.start()
+        old = built(tmp_path, "", fake)
+        resolver = next(iter(old.resolvers.values()))
+        assert (await resolver.answer(query_for("www.test."))).answer
+        new = built(tmp_path, line, fake, old, above)
+        if takes_over:
+            new.started()
+            old.close()
+            resolver = next(each for address, each in new.resolvers.items() if address.port == 1053)
+        else:
+            # Something about it was wrong after all.
+            new.close()
+        new.exposition.run_on(asyncio.get_running_loop())
+        shown = await asyncio.to_thread(new.exposition)
+        assert (await resolver.answer(query_for("www.test."))).answer
+        assert len(fake.asked) == (asked if takes_over else 1)
+        entries = 'coredns_cache_entries{server="dns://:1053",type="success",view="",zones="."}'
+        if takes_over:
+            assert f"{entries} {1.0 if asked == 1 else 0.0}" in shown
+        (new if takes_over else old).close()
+        await fake.stop()
+
+    asyncio.run(run())
