@@ -28,7 +28,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,8 @@ from kubedns.zones.zone import Zone
 
 _PLACEHOLDER = re.compile(r"\{(\d+)\}")
 _log = logging.getLogger("plugin/auto")
+
+Files = dict[Name, tuple[Path, ZoneFile]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Auto(GivenZones):
         self._reload_seconds = options.reload
         self._changed = context.changed
         self._key: Key = ("auto", str(folder))
-        self._files: dict[Name, tuple[Path, ZoneFile]] = {}
+        self._files: Files = {}
         self._looking: asyncio.Task[None] | None = None
         self.look()
 
@@ -141,22 +143,39 @@ class Auto(GivenZones):
 
     def look(self) -> None:
         """Take up new files and changed ones, and give up those that are gone."""
-        found = dict(self._found())
-        is_other = {origin: path for origin, (path, _) in self._files.items()} != found
-        for origin, path in found.items():
-            known = self._files.get(origin)
-            if known is None or known[0] != path:
-                _log.info("%s: zone %s", path, origin)
-                self._files[origin] = (path, ZoneFile(path, origin, self._changed))
-            self._files[origin][1].look()
-        for origin in self._files.keys() - found.keys():
-            _log.info("%s: gone, and zone %s with it", self._files.pop(origin)[0], origin)
-        if is_other:
+        files = self._files_of(self._found())
+        for _, file in files.values():
+            file.look()
+        self._take(files)
+
+    async def look_aside(self) -> None:
+        """The same, while the loop goes on."""
+        files = self._files_of(await asyncio.to_thread(self._found))
+        for _, file in files.values():
+            await file.look_aside()
+        self._take(files)
+
+    def _files_of(self, found: dict[Name, Path]) -> Files:
+        """The files of the zones ``found``; those that are new have not been read yet."""
+        known = {(origin, path): file for origin, (path, file) in self._files.items()}
+        return {
+            origin: (path, known.get((origin, path)) or ZoneFile(path, origin, self._changed))
+            for origin, path in found.items()
+        }
+
+    def _take(self, files: Files) -> None:
+        before, self._files = self._files, files
+        for origin in before.keys() - files.keys():
+            _log.info("%s: gone, and zone %s with it", before[origin][0], origin)
+        new = [origin for origin in files if before.get(origin) != files[origin]]
+        for origin in new:
+            _log.info("%s: zone %s", files[origin][0], origin)
+        if new or len(before) != len(files):
             self._changed([self._key])
 
-    def _found(self) -> Iterator[tuple[Name, Path]]:
-        """The zones there are; of two files for one, the first by name counts."""
-        seen: set[Name] = set()
+    def _found(self) -> dict[Name, Path]:
+        """The zones there are; of two files for one, the first by name counts. May run in a thread."""
+        found: dict[Name, Path] = {}
         for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
             match = self._directory.pattern.fullmatch(path.name)
             if match is None:
@@ -166,14 +185,14 @@ class Auto(GivenZones):
                 origin = parse_name(text)
             except BadNameError:
                 continue
-            if origin.is_within(self._zones) and origin not in seen:
-                seen.add(origin)
-                yield origin, path
+            if origin.is_within(self._zones):
+                found.setdefault(origin, path)
+        return found
 
     async def _follow(self) -> None:
         while True:
             await asyncio.sleep(self._reload_seconds)
-            self.look()
+            await self.look_aside()
 
 
 def make(options: Options, context: Context) -> Auto:

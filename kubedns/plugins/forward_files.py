@@ -10,7 +10,7 @@ from pathlib import Path
 from kubedns.plugins.forward_reading import Route, upstreams_of
 from kubedns.upstream.exchange import UpstreamAddress
 from kubedns.upstream.resolvconf import name_servers
-from kubedns.zones.files import WatchedFile
+from kubedns.zones.files import WatchedFile, as_it_is
 
 _LOOK_SECONDS = 5.0
 _log = logging.getLogger("plugin/forward")
@@ -27,7 +27,7 @@ class UpstreamFiles:
         self._changed = changed
         self._named = dict(route.named)
         self._in_force = route.upstreams
-        self._files = [WatchedFile(path, partial(self._take, path)) for path in self._named]
+        self._files = [WatchedFile(path, as_it_is, partial(self._take, path)) for path in self._named]
 
     def start(self) -> None:
         """Look at the files from now on."""

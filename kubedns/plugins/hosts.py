@@ -119,7 +119,7 @@ class HostsPlugin:
         self._key = ("hosts", str(file))
         self._changed = context.changed
         self._metrics = context.metrics
-        self._file = WatchedFile(file, self._take)
+        self._file = WatchedFile(file, _read, self._take)
         self._file.look()
 
     def start(self, plugins: Sequence[Plugin]) -> None:
@@ -154,16 +154,20 @@ class HostsPlugin:
         rrsets = (RRset(query.question.name, self._options.ttl, rdatas),) if rdatas else ()
         return Answer(answer=rrsets, depends_on=frozenset({self._key}), plugin=self.word)
 
-    def _take(self, octets: bytes | None) -> None:
+    def _take(self, found: Hosts | None) -> None:
         """What the file says now; None: it is not there."""
-        if octets is None:
+        if found is None:
             _log.warning("%s: there is no such file; its names are taken up when it appears", self._file.path)
-        self._read = parse_hosts((octets or b"").decode(errors="replace"))
+        self._read = Hosts() if found is None else found
         for fault in self._read.faults[:1]:
             _log.warning("%s:%s; %d lines are left out", self._file.path, fault, len(self._read.faults))
         self._metrics.cell(HOSTS_ENTRIES).value = len(self._read) + len(self._inline)
         self._metrics.cell(HOSTS_RELOAD).value = self._file.modified_seconds
         self._changed([self._key])
+
+
+def _read(octets: bytes | None) -> Hosts | None:
+    return None if octets is None else parse_hosts(octets.decode(errors="replace"))
 
 
 def make(options: Options, context: Context) -> HostsPlugin:

@@ -35,7 +35,7 @@ from kubedns.corefile.values import Choice
 from kubedns.observe.metrics import Cell
 from kubedns.observe.rows import CERTIFICATE_FAILURES
 from kubedns.plugins.plugin import Context, Plugin
-from kubedns.zones.files import WatchedFile
+from kubedns.zones.files import WatchedFile, as_it_is
 
 _LOOK_SECONDS = 5.0
 _PROTOCOLS = ["h2", "http/1.1", "dot"]
@@ -93,7 +93,7 @@ class Tls:
         self._client_auth = client_auth
         self._failures = failures
         self._newest = self._read()
-        self._watched = [WatchedFile(path, self._changed) for path in files]
+        self._watched = [WatchedFile(path, as_it_is, self._changed) for path in files]
         for file in self._watched:
             file.look()
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from kubedns.dns.answer import Key
 from kubedns.dns.names import Name
@@ -13,19 +14,25 @@ from kubedns.zones.masterfile import BadMasterFileError, parse_zone
 from kubedns.zones.zone import Zone
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
+Stamp = tuple[int, int]
+"""When a file was written, in nanoseconds, and its octets."""
 
 
-class WatchedFile:
-    """The file at ``path``. ``take`` gets its octets whenever it has changed, and None where it is not there.
+class WatchedFile(Generic[T]):
+    """The file at ``path``. ``take`` gets what ``read`` makes of its octets whenever it has changed.
 
-    It is looked at by time and size, through links, so that a mounted ConfigMap's changes are seen. What cannot be read
-    is told once; ``take`` does not hear of it, so that what was read before stays in force.
+    ``read`` gets None where the file is not there. It is pure, for while the file is followed it runs in a thread, and
+    what takes its time to be read holds up no answer; ``take`` is called by the loop. The file is looked at by time and
+    size, through links, so that a mounted ConfigMap's changes are seen. What cannot be read is told once; ``take`` does
+    not hear of it, so that what was read before stays in force.
     """
 
-    def __init__(self, path: Path, take: Callable[[bytes | None], None]) -> None:
+    def __init__(self, path: Path, read: Callable[[bytes | None], T], take: Callable[[T], None]) -> None:
         self.path = path
+        self._read = read
         self._take = take
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: Stamp | None = None
         self._has_looked = False
         self._is_told = False
         self._looking: asyncio.Task[None] | None = None
@@ -38,17 +45,16 @@ class WatchedFile:
     def look(self) -> None:
         """Read the file, if it is not as it was when it was last looked at."""
         try:
-            stamp = self._stamp_now()
-            if stamp == self._stamp and self._has_looked:
-                return
-            octets = None if stamp is None else self.path.read_bytes()
+            self._note(self._seen())
         except OSError as error:
-            if not self._is_told:
-                _log.error("%s: cannot be read: %s; what was read before stays in force", self.path, error.strerror)
-            self._is_told = True
-            return
-        self._stamp, self._has_looked, self._is_told = stamp, True, False
-        self._take(octets)
+            self._tell(error)
+
+    async def look_aside(self) -> None:
+        """The same, while the loop goes on."""
+        try:
+            self._note(await asyncio.to_thread(self._seen))
+        except OSError as error:
+            self._tell(error)
 
     def follow(self, interval: float) -> None:
         """Look again every ``interval`` seconds, until :meth:`close`."""
@@ -62,14 +68,38 @@ class WatchedFile:
     async def _follow(self, interval: float) -> None:
         while True:
             await asyncio.sleep(interval)
-            self.look()
+            await self.look_aside()
 
-    def _stamp_now(self) -> tuple[int, int] | None:
+    def _seen(self) -> tuple[Stamp | None, T] | None:
+        """The file as it is now, with its time and size; None: it has not changed. May run in a thread."""
+        stamp = self._stamp_now()
+        if stamp == self._stamp and self._has_looked:
+            return None
+        return stamp, self._read(None if stamp is None else self.path.read_bytes())
+
+    def _note(self, seen: tuple[Stamp | None, T] | None) -> None:
+        if seen is None:
+            return
+        self._stamp, found = seen
+        self._has_looked, self._is_told = True, False
+        self._take(found)
+
+    def _tell(self, error: OSError) -> None:
+        if not self._is_told:
+            _log.error("%s: cannot be read: %s; what was read before stays in force", self.path, error.strerror)
+        self._is_told = True
+
+    def _stamp_now(self) -> Stamp | None:
         try:
             found = self.path.stat()
         except FileNotFoundError:
             return None
         return found.st_mtime_ns, found.st_size
+
+
+def as_it_is(octets: bytes | None) -> bytes | None:
+    """What a file holds, for those who take it so."""
+    return octets
 
 
 class ZoneFile:
@@ -85,24 +115,30 @@ class ZoneFile:
         self.key: Key = ("zone", str(path), origin.key)
         self._origin = origin
         self._changed = changed
-        self._file = WatchedFile(path, self._take)
+        self._file = WatchedFile(path, self._read, self._take)
         self.look = self._file.look
+        self.look_aside = self._file.look_aside
         self.follow = self._file.follow
         self.close = self._file.close
 
-    def _take(self, octets: bytes | None) -> None:
+    def _read(self, octets: bytes | None) -> Zone | str:
+        """The zone, or what is wrong with the file, with its place."""
         path = self._file.path
+        if octets is None:
+            return f"{path}: there is no such file"
         try:
-            if octets is None:
-                raise BadMasterFileError(0, "there is no such file")
-            zone = parse_zone(octets.decode(), self._origin)
+            return parse_zone(octets.decode(), self._origin)
         except (BadMasterFileError, UnicodeDecodeError) as error:
             line = getattr(error, "line", 0)
-            self.fault = f"{path}:{line}: {error}" if line else f"{path}: {error}"
+            return f"{path}:{line}: {error}" if line else f"{path}: {error}"
+
+    def _take(self, found: Zone | str) -> None:
+        if isinstance(found, str):
+            self.fault = found
             stays = "the zone before stays in force" if self.zone else f"{self._origin} is SERVFAIL until it is right"
             _log.error("%s; %s", self.fault, stays)
             return
         if self.zone is not None:
-            _log.info("%s: zone %s with serial %d is in force", path, self._origin, zone.serial)
-        self.zone, self.fault = zone, ""
+            _log.info("%s: zone %s with serial %d is in force", self._file.path, self._origin, found.serial)
+        self.zone, self.fault = found, ""
         self._changed([self.key])

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from pathlib import Path
 
 import pytest
 
 from kubedns.corefile.parser import parse_corefile
 from kubedns.dns.answer import Answer
+from kubedns.dns.names import Name
 from kubedns.errors import ConfigurationErrors
 from kubedns.plugins.auto import Auto
 from kubedns.plugins.file import File
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
+from kubedns.zones.masterfile import parse_zone
+from kubedns.zones.zone import Zone
 from tests.plugins.asking import query_for
 
 ZONE = """
@@ -139,6 +143,18 @@ def test_zones_of_a_folder_come_and_go(tmp_path: Path, caplog: pytest.LogCapture
     assert "gone, and zone a.test. with it" in caplog.text
 
 
+def test_a_broken_file_of_a_folder_is_told_with_its_line_and_harms_no_other(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(tmp_path / "db.a.test")
+    (tmp_path / "db.b.test").write_text("$TTL 60\n@ nonsense\n")
+    server = built(tmp_path, "auto")
+    assert shown(ask(server, "www.a.test."))[0] == "NOERROR"
+    assert shown(ask(server, "www.b.test."))[0] == "SERVFAIL"
+    assert f"{tmp_path / 'db.b.test'}:2: " in caplog.text
+    assert "b.test. is SERVFAIL until it is right" in caplog.text
+
+
 FAULTS = [
     ("file missing a.test {\nreload 0s\n}", "there is no such file"),
     ("file broken a.test", "broken:2: "),
@@ -172,5 +188,39 @@ def test_files_are_looked_at_until_the_end(tmp_path: Path) -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("body", ["file db.a.test a.test {\nreload 10ms\n}", "auto {\nreload 10ms\n}"])
+def test_while_a_zone_is_read_anew_answers_come_from_the_one_before(
+    body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, released = threading.Event(), threading.Event()
+
+    def slow(text: str, origin: Name) -> Zone:
+        if threading.current_thread() is not threading.main_thread():
+            begun.set()
+            released.wait(60)
+        return parse_zone(text, origin)
+
+    async def run() -> None:
+        write(tmp_path / "db.a.test")
+        monkeypatch.setattr("kubedns.zones.files.parse_zone", slow)
+        server = built(tmp_path, body)
+        resolver = next(iter(server.resolvers.values()))
+        server.started()
+        write(tmp_path / "db.a.test", 9)
+        write(tmp_path / "db.b.test", 3)
+        assert await asyncio.to_thread(begun.wait, 60)
+        for name in ("www.a.test.", "www.b.test."):
+            answer = shown(await resolver.answer(query_for(name)))
+            assert answer == (["REFUSED"] if "b." in name else ["NOERROR", "www.a.test. 60 IN A 192.0.2.1"])
+        released.set()
+        async with asyncio.timeout(60):
+            while shown(await resolver.answer(query_for("www.a.test.")))[-1] != "www.a.test. 60 IN A 192.0.2.9":
+                await asyncio.sleep(0.01)
+        server.close()
+        await asyncio.sleep(0)
 
     asyncio.run(run())

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from kubedns.zones.files import WatchedFile
+from kubedns.zones.files import WatchedFile, as_it_is
 
 
 def test_what_is_read_follows_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path, taken = tmp_path / "file", list[bytes | None]()
-    watched = WatchedFile(path, taken.append)
+    watched = WatchedFile(path, as_it_is, taken.append)
     watched.look()
     watched.look()
     assert (taken, watched.modified_seconds) == ([None], 0.0)
