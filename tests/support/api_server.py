@@ -8,7 +8,8 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from enum import Enum, auto
+from typing import Any, NamedTuple
 
 from aiohttp import web
 
@@ -28,12 +29,31 @@ PATHS = {
 _NAMED = re.compile(r"(?P<root>/.+/)namespaces/(?P<namespace>[^/]+)/(?P<plural>[^/]+)/(?P<name>[^/]+)")
 
 
+class _Past(NamedTuple):
+    """A change of what is at ``path``, and how often all watches had been cut before it."""
+
+    version: int
+    path: str
+    kind: str
+    body: Body
+    cuts: int
+
+
+class Streaming(Enum):
+    """What becomes of the wish for a list as a stream: as in Kubernetes from 1.32 on, from 1.27 on, and before that."""
+
+    DONE = auto()
+    REFUSED = auto()
+    UNKNOWN = auto()
+
+
 class FakeApiServer:
     """Answers on loopback while it is :meth:`open`.
 
     ``version`` is that of the newest change. ``missing``: kinds that it does not have. ``faults``: what happens to the
     next requests for a path, one after the other. ``requests``: path and parameters of each. ``token``: what must come
-    as a bearer, if set.
+    as a bearer, if set. ``streaming``: what it makes of the wish for a streamed list. ``bookmark_seconds``: how long a
+    watch stays without a word.
     """
 
     def __init__(self) -> None:
@@ -44,9 +64,12 @@ class FakeApiServer:
         self.faults: dict[str, list[Fault]] = {}
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.oldest = 0
+        self.streaming = Streaming.DONE
+        self.bookmark_seconds = 60.0
         self._objects: dict[str, dict[tuple[str, str], Body]] = {path: {} for path in PATHS.values()}
-        self._history: list[tuple[int, str, str, Body]] = []
+        self._history: list[_Past] = []
         self._changed = asyncio.Event()
+        self._cuts = 0
         self._runner: web.AppRunner | None = None
 
     @asynccontextmanager
@@ -98,7 +121,7 @@ class FakeApiServer:
     def say(self, kind: str, line: bytes) -> None:
         """Send a line as it is to those who watch the kind."""
         self.version += 1
-        self._history.append((self.version, PATHS[kind], "", {"line": line.decode("latin-1")}))
+        self._history.append(_Past(self.version, PATHS[kind], "", {"line": line.decode("latin-1")}, self._cuts))
         self._wake()
 
     def fail(self, kind: str, *faults: Fault) -> None:
@@ -108,19 +131,19 @@ class FakeApiServer:
     def compact(self) -> None:
         """Forget how things were: watches from before are too old."""
         self.oldest = self.version
-        self._history.clear()
+        self._history = []
 
     def forget(self) -> None:
         """Know nothing of how things were, without a word, as after a restore from a backup."""
-        self._history.clear()
+        self._history = []
 
     def cut(self) -> None:
         """End all watches."""
-        self._history.append((self.version, "", "CUT", {}))
+        self._cuts += 1
         self._wake()
 
     def _tell(self, path: str, kind: str, body: Body) -> None:
-        self._history.append((self.version, path, kind, body))
+        self._history.append(_Past(self.version, path, kind, body, self._cuts))
         self._wake()
 
     def _wake(self) -> None:
@@ -156,29 +179,49 @@ class FakeApiServer:
         return web.json_response({"kind": "List", "metadata": metadata, "items": items[begin:end]})
 
     async def _watch(self, request: web.Request) -> web.StreamResponse:
-        seen = int(request.query["resourceVersion"])
+        cuts = self._cuts
+        query = request.query
+        streams = "sendInitialEvents" in query and self.streaming is not Streaming.UNKNOWN
+        if streams and (self.streaming is Streaming.REFUSED or query.get("resourceVersionMatch") != "NotOlderThan"):
+            return status(422, "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch")
+        seen = int(query.get("resourceVersion") or self.version)
         reply = web.StreamResponse()
         await reply.prepare(request)
         if seen < self.oldest:
             await _send(reply, {"type": "ERROR", "object": _status(410, "too old resource version")})
             return reply
-        at = len(self._history)
-        for place, (version, *_) in enumerate(self._history):
-            if version > seen:
-                at = place
-                break
+        at = next((at for at, past in enumerate(self._history) if past.version > seen), len(self._history))
+        if not query.get("resourceVersion"):
+            for each in [each for each in self._objects[request.path].values() if _selected(request, each)]:
+                await _send(reply, {"type": "ADDED", "object": each})
+            if streams:
+                await _send(reply, _bookmark(seen, {"k8s.io/initial-events-end": "true"}))
+        await self._tell_on(request, reply, at, cuts)
+        return reply
+
+    async def _tell_on(self, request: web.Request, reply: web.StreamResponse, at: int, cuts: int) -> None:
+        """All events from a place in the history on, until the watches are cut."""
+        history = self._history
         while True:
-            while at < len(self._history):
-                _, path, kind, body = self._history[at]
+            if history is not self._history:
+                history, at = self._history, 0
+            while at < len(history) and history[at].cuts <= cuts:
+                _, path, kind, body, _ = history[at]
                 at += 1
-                if kind == "CUT":
-                    return reply
                 if path == request.path and "line" in body:
                     await reply.write(body["line"].encode("latin-1"))
                 elif path == request.path and _selected(request, body):
                     await _send(reply, {"type": kind, "object": body})
-            at = min(at, len(self._history))
-            await self._changed.wait()
+            if cuts != self._cuts:
+                return
+            try:
+                await asyncio.wait_for(self._changed.wait(), self.bookmark_seconds)
+            except TimeoutError:
+                await _send(reply, _bookmark(self.version, {}))
+
+
+def _bookmark(version: int, annotations: dict[str, str]) -> Body:
+    return {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(version), "annotations": annotations}}}
 
 
 def _selected(request: web.Request, body: Body) -> bool:

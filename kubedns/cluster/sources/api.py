@@ -13,7 +13,8 @@ from kubedns.cluster.objects import Kind
 from kubedns.cluster.selectors import LabelSelector
 from kubedns.cluster.snapshot import SnapshotPlace
 from kubedns.cluster.sources.apiserver import ApiServer
-from kubedns.cluster.sources.reflector import Pace, Reflector, Selection, UnknownResourceError
+from kubedns.cluster.sources.pace import Pace
+from kubedns.cluster.sources.reflector import Reflector, UnknownResourceError
 from kubedns.cluster.sources.resources import (
     ENDPOINTS,
     IMPORTED_SLICES,
@@ -26,6 +27,7 @@ from kubedns.cluster.sources.resources import (
     STATEFUL_PODS,
     Resource,
 )
+from kubedns.cluster.sources.selection import Selection
 from kubedns.cluster.sources.snapshots import Snapshots
 from kubedns.cluster.store import Store
 from kubedns.errors import ManifestError

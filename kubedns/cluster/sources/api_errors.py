@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-UNREADABLE, UNTRUSTED = 0, -1
-"""What stands for a status where none came, or none that can be read; and where a certificate is not believed."""
+UNREADABLE, UNTRUSTED, UNSTREAMED = 0, -1, -2
+"""What stands for a status where none came, or none that can be read; where a certificate is not believed; and where
+a list does not come as the stream that was asked for."""
 
 
 class ApiError(Exception):
-    """No usable reply. ``status``: the HTTP status or an event's ``code``, or one of the two above.
+    """No usable reply. ``status``: the HTTP status or an event's ``code``, or one of those above.
 
     ``retry_after``: seconds that the server asks to be left alone.
     """
@@ -59,6 +60,8 @@ _REACTIONS: dict[int, Reaction] = {
     422: Reaction(Step.LIST_ANEW),
     504: Reaction(Step.LIST_ANEW),  # "Too large resource version": a replica that is behind, or a restored backup
 }
+REFUSALS_TO_STREAM = (400, 422, UNSTREAMED)
+"""What a server answers that knows streamed lists, or their parameters, and does not do them."""
 
 
 def reaction(error: ApiError) -> Reaction:

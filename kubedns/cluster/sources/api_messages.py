@@ -15,8 +15,7 @@ from kubedns.cluster.bodies import ObjectBody
 from kubedns.cluster.sources.api_errors import ApiError
 
 B = TypeVar("B", bound=ObjectBody)
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-"""The annotation of the bookmark that ends the list at the beginning of a streaming watch."""
+_INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _SHOWN = 200
 
 
@@ -132,6 +131,15 @@ def version_in(octets: msgspec.Raw) -> str:
         return str(_IDENTIFIED.decode(octets).metadata.get("resourceVersion") or "")
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
+
+
+def ends_initial_events(octets: msgspec.Raw) -> bool:
+    """Whether the object of a bookmark ends the list at the beginning of a watch."""
+    try:
+        annotations = _IDENTIFIED.decode(octets).metadata.get("annotations")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return isinstance(annotations, dict) and annotations.get(_INITIAL_EVENTS_END) == "true"
 
 
 def lines_of(buffer: bytearray) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.sources.api_errors import UNREADABLE, UNTRUSTED, AccessError, ApiError
 from kubedns.cluster.sources.api_messages import status_of
 from kubedns.cluster.sources.credentials import authorization, read_configuration
+from kubedns.cluster.sources.outage import Outage
 from kubedns.observe.metrics import Metrics
 from kubedns.observe.rows import API_DURATION, API_REQUESTS
 
@@ -33,10 +34,11 @@ _ERROR_OCTETS = 64 << 10
 
 
 class ApiServer:
-    """Speaks to the server that ``access`` names. Must be closed."""
+    """Speaks to the server that ``access`` names. Must be closed. ``outage``: what is told while it does not answer."""
 
     def __init__(self, access: ApiAccess, metrics: Metrics) -> None:
         self.access = access
+        self.outage = Outage(access)
         self._metrics = metrics
         self._configuration: Configuration | None = None
         self._client: RESTClientObject | None = None

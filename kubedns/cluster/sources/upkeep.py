@@ -27,41 +27,49 @@ class Upkeep:
         self._resource = resource
         self._store = store
         self._skip = skip
-        self._listed: list[Object] = []
+        self._listed: dict[tuple[str, str], Object] = {}
         self.repairs = 0
 
     def begin_list(self) -> None:
         """A list begins: nothing of it has been seen."""
-        self._listed = []
+        self._listed = {}
 
     def add_listed(self, bodies: Sequence[ObjectBody], heard_of: str) -> None:
         """A part of the list, put in at once; what was missed though the watch had come to ``heard_of`` is counted."""
         for body in bodies:
-            for item in self._objects(body):
-                self._listed.append(self._put(item, heard_of))
+            for item in self._put_all(body, heard_of):
+                self._listed[item.namespace, item.name] = item
 
     def end_list(self) -> None:
         """The list is whole: what is not in it is gone."""
-        self._store.replace(self._resource.kind, self._listed)
-        self._listed = []
+        self._store.replace(self._resource.kind, self._listed.values())
+        self._listed = {}
 
     def put(self, body: ObjectBody) -> None:
         """An event: the object is new or has changed."""
-        new = self._objects(body)
-        if self._resource is ENDPOINTS:
-            stays = set(map(key_of, new))
-            for old in map(key_of, self._made_of(body.metadata)):
-                if old not in stays:
-                    self._store.delete(old)
-        for item in new:
-            self._put(item, "")
+        self._put_all(body, "")
 
     def remove(self, body: ObjectBody) -> None:
-        """An event: the object is gone."""
-        version = body.metadata.resource_version or ""
-        for old in self._made_of(body.metadata):
+        """An event: the object is gone, also from a list that is coming."""
+        self._remove(self._made_of(body.metadata), body.metadata.resource_version or "")
+
+    def _put_all(self, body: ObjectBody, heard_of: str) -> Sequence[Object]:
+        """Put in what ``body`` stands for, in place of what it stood for; what is there then."""
+        new = self._objects(body)
+        if new is None:
+            return ()
+        if self._resource is ENDPOINTS:
+            stays = set(map(key_of, new))
+            gone = [old for old in self._made_of(body.metadata) if key_of(old) not in stays]
+            self._remove(gone, body.metadata.resource_version or "")
+        return [self._put(item, heard_of) for item in new]
+
+    def _remove(self, gone: Sequence[Object], version: str) -> None:
+        """Take out what is not newer than ``version``."""
+        for old in gone:
             if not is_older(version, version_of(old)):
                 self._store.delete(key_of(old))
+                self._listed.pop((old.namespace, old.name), None)
 
     def _put(self, item: Object, heard_of: str) -> Object:
         """Put ``item`` in unless what is there is newer; what is there then."""
@@ -73,12 +81,13 @@ class Upkeep:
         self._store.upsert(item)
         return item
 
-    def _objects(self, body: ObjectBody) -> Sequence[Object]:
+    def _objects(self, body: ObjectBody) -> Sequence[Object] | None:
+        """What ``body`` stands for; None for what cannot be used."""
         try:
             return self._resource.decode(body, f"{ORIGIN}{body.metadata.resource_version or '?'}")
         except BadObjectError as error:
             self._skip(f"{body.metadata.namespace or ''}/{body.metadata.name}".lstrip("/"), str(error))
-            return ()
+            return None
 
     def _made_of(self, metadata: Metadata) -> list[Object]:
         """What the store holds of an object of the API."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.sources.api import ApiOptions, ApiSource
-from kubedns.cluster.sources.reflector import Pace
+from kubedns.cluster.sources.pace import Pace
 from kubedns.cluster.store import Store
 from kubedns.observe.metrics import Metrics
 from kubedns.observe.rows import API_LISTS, API_REPAIRS, API_REQUESTS, API_SKIPPED
-from tests.support.api_server import FakeApiServer, Fault, endpoint_slice, refusing, saying, service, stuck
+from tests.support.api_server import FakeApiServer, Fault, Streaming, endpoint_slice, refusing, saying, service, stuck
 
-QUICK = Pace(idle=1.0, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
+QUICK = Pace(idle=1.0, initial=0.2, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
+BRISK = Pace(idle=5.0, watch=60, verify=3600, first=0.001, longest=0.01, forbidden=0.05)
 Act = Callable[["Scene"], Awaitable[None]]
 
 
@@ -116,6 +119,7 @@ def test_a_long_list_comes_in_pages() -> None:
         await follows(scene)
 
     def many(server: FakeApiServer) -> None:
+        server.streaming = Streaming.REFUSED
         for number in range(1200):
             server.put(service(f"s{number}", f"10.97.{number // 200}.{number % 200}"))
 
@@ -147,6 +151,24 @@ def forgetting(server: FakeApiServer) -> None:
     server.cut()
 
 
+def event(kind: str, body: dict[str, Any], version: int, **metadata: object) -> bytes:
+    """A line of a watch."""
+    found = {**body, "metadata": {**body.get("metadata", {}), **metadata, "resourceVersion": str(version)}}
+    return json.dumps({"type": kind, "object": found}).encode() + b"\n"
+
+
+END = {"annotations": {"k8s.io/initial-events-end": "true"}}
+EXPIRED = b'{"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old"}}\n'
+STREAM = (
+    event("ADDED", service("stays", "10.96.0.9"), 101),
+    event("ADDED", service("fleeting", "10.96.0.8"), 102),
+    event("ADDED", service("changed", "10.96.0.1"), 103),
+    event("DELETED", service("fleeting", "10.96.0.8"), 104),
+    event("MODIFIED", service("changed", "10.96.0.2"), 105),
+    event("BOOKMARK", {}, 105, **END),
+)
+"""A list as a stream, into which changes fall."""
+
 FAULTS: dict[str, Callable[[FakeApiServer], None]] = {
     "watches are cut": lambda server: server.cut(),
     "500 to the next watch": failing(refusing(500)),
@@ -165,17 +187,84 @@ FAULTS: dict[str, Callable[[FakeApiServer], None]] = {
     "a list that is stuck": failing(refusing(410), stuck),
     "a bookmark": telling(b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "5000"}}}\n'),
     "too large a version": failing(refusing(504)),
+    "a list that is cut": failing(refusing(410), saying(b"".join(STREAM[:2]))),
+    "lists that are cut, each as a stream": failing(refusing(410), *[saying(STREAM[0])] * 3),
+    "a list that becomes too old": failing(refusing(410), saying(STREAM[0] + EXPIRED)),
+    "400 to a list": failing(refusing(410), refusing(400)),
+    "422 to a list, without end": failing(refusing(410), *[refusing(422)] * 3),
 }
 
 
+@pytest.mark.parametrize("streaming", Streaming)
 @pytest.mark.parametrize("name", FAULTS)
-def test_after_a_fault_the_store_is_as_the_server(name: str) -> None:
+def test_after_a_fault_the_store_is_as_the_server(name: str, streaming: Streaming) -> None:
+    def prepare(server: FakeApiServer) -> None:
+        server.streaming = streaming
+
     async def act(scene: Scene) -> None:
         FAULTS[name](scene.server)
         await follows(scene)
         assert scene.ips() == {"stays": "10.96.0.9"}
 
-    play(act)
+    play(act, prepare=prepare)
+
+
+def lists_of(server: FakeApiServer) -> tuple[int, int]:
+    """How often Services were asked for as a stream, and in pages."""
+    asked = [query for path, query in server.requests if path.endswith("/services")]
+    return sum("sendInitialEvents" in query for query in asked), sum("watch" not in query for query in asked)
+
+
+STREAMED_LISTS = {Streaming.DONE: (1, 0), Streaming.REFUSED: (1, 1), Streaming.UNKNOWN: (1, 1)}
+
+
+@pytest.mark.parametrize("streaming", Streaming)
+def test_a_list_comes_as_a_stream_where_the_server_can(streaming: Streaming, caplog: pytest.LogCaptureFixture) -> None:
+    def prepare(server: FakeApiServer) -> None:
+        server.streaming = streaming
+
+    async def act(scene: Scene) -> None:
+        assert lists_of(scene.server) == STREAMED_LISTS[streaming]
+        await follows(scene)
+        assert not caplog.records
+        scene.server.fail("Service", refusing(410))
+        scene.server.cut()
+        await follows(scene)
+        streams, pages = STREAMED_LISTS[streaming]
+        assert lists_of(scene.server) == (streams + (not pages), 2 * pages)
+
+    with caplog.at_level(logging.WARNING):
+        play(act, prepare=prepare)
+
+
+def test_a_plain_bookmark_tells_a_server_that_streams_no_lists() -> None:
+    """Nothing but a bookmark comes, so that the wait for the end of a list would last for a minute."""
+
+    def old(server: FakeApiServer) -> None:
+        server.streaming = Streaming.UNKNOWN
+        server.bookmark_seconds = 0.05
+
+    async def act(scene: Scene) -> None:
+        assert scene.store.has_synced
+        assert lists_of(scene.server) == (1, 1)
+        await follows(scene)
+
+    patient = Pace(idle=60, initial=60, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
+    play(act, patient, prepare=old)
+
+
+def test_a_streamed_list_takes_the_place_of_what_was_there() -> None:
+    async def act(scene: Scene) -> None:
+        await until(lambda: "goes" in scene.ips())
+        scene.server.fail("Service", refusing(410), saying(b"".join(STREAM)), stuck)
+        scene.server.cut()
+        await until(lambda: scene.ips() == {"stays": "10.96.0.9", "changed": "10.96.0.2"})
+        await until(lambda: not scene.server.faults["/api/v1/services"])
+        assert scene.server.requests[-1][1]["resourceVersion"] == "105"
+        assert not scene.losses
+
+    pace = Pace(idle=20, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
+    play(act, pace, prepare=lambda server: server.put(service("goes", "10.96.0.4")))
 
 
 def test_what_goes_while_nobody_watches_is_gone_after_the_list() -> None:
@@ -319,29 +408,42 @@ def test_imports_are_listed_in_place_of_services() -> None:
 
 
 def test_the_server_may_be_away_for_long_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
+    """An hour of it, in tries: with the pace that is kept by default there would be half as many."""
+
     async def run() -> None:
         server = FakeApiServer()
+        server.bookmark_seconds = 0.05
         server.put(service("stays", "10.96.0.9"))
+        server.put(service("goes", "10.96.0.8"))
         async with server.open():
             port = server.port
-            scene = Scene(server, QUICK, ApiOptions(ApiAccess(endpoint=server.url), startup_seconds=20))
+            scene = Scene(server, BRISK, ApiOptions(ApiAccess(endpoint=server.url), startup_seconds=20))
             await scene.source.load()
             assert scene.store.has_synced
         following = asyncio.create_task(scene.source.run())
-        await until(lambda: "what is known stays in force" in caplog.text)
-        await asyncio.sleep(0.5)
-        assert scene.ips() == {"stays": "10.96.0.9"}
-        assert scene.source.age_seconds > 0.3
-        assert caplog.text.count("services: ") == 1
+        tried = scene.metrics.cell(API_REQUESTS, "<error>", "GET", server.url.removeprefix("http://"))
+        ages = []
+        for tries in range(100, 1300, 100):
+            await until(lambda: tried.value > tries)  # noqa: B023
+            ages.append(scene.source.age_seconds)
+            assert scene.ips() == {"stays": "10.96.0.9", "goes": "10.96.0.8"}
+        assert ages == sorted(ages)
+        assert ages[-1] > ages[0] > 0
+        (loss,) = caplog.messages
+        assert "what is known stays in force" in loss
         server.put(service("new", "10.96.0.10"))
+        server.remove("Service", "shop", "goes")
+        server.compact()
         async with server.open(port):
-            await until(lambda: "new" in scene.ips())
-            await until(lambda: scene.source.age_seconds < 5)
+            await until(lambda: scene.ips() == {"stays": "10.96.0.9", "new": "10.96.0.10"})
+            await until(lambda: len(caplog.messages) == 2)
+            await until(lambda: scene.source.age_seconds < ages[0])
+            assert caplog.messages[1] == f"{server.url}: it is followed again"
             following.cancel()
             with suppress(asyncio.CancelledError):
                 await following
 
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.WARNING, "plugin/kubernetes"):
         asyncio.run(run())
 
 
