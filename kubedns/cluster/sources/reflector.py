@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, nullcontext
 from random import random
 from time import monotonic
 
@@ -169,18 +170,28 @@ class Reflector:
         async with self._server.stream(self.resource.path, query, self.resource.accept, self._pace.idle) as chunks:
             # Who stumbles again and again over what the server sends from a version on gets past it by a list alone.
             self._stumbles += 1
-            while chunk := await self._next(chunks):
-                buffer += chunk
-                for line in lines_of(buffer):
-                    self._take(event_of(line))
-                    self._stumbles = 0
-                    events += 1
-                self._works()
-                await asyncio.sleep(0)
+            with nullcontext() if with_list else self._standing():
+                while chunk := await self._next(chunks):
+                    buffer += chunk
+                    for line in lines_of(buffer):
+                        self._take(event_of(line))
+                        self._stumbles = 0
+                        events += 1
+                    self._works()
+                    await asyncio.sleep(0)
         if self._is_streaming:
             raise ApiError(UNREADABLE, "the watch ended before the list that it began with")
         if not events and monotonic() - begun < self._pace.first:
             raise ApiError(UNREADABLE, "the watch ended as soon as it had begun")
+
+    @contextmanager
+    def _standing(self) -> Iterator[None]:
+        """A watch that stands for a while works, though nothing changes: the next bookmark may be a minute away."""
+        works = asyncio.get_running_loop().call_later(self._pace.first, self._works)
+        try:
+            yield
+        finally:
+            works.cancel()
 
     async def _next(self, chunks: AsyncIterator[bytes]) -> bytes:
         """What comes next; nothing at the end.
