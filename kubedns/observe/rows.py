@@ -123,6 +123,12 @@ API_DURATION = Distribution(
     ("verb", "host"),
     "Time until the API server began its reply.",
 )
+PROGRAMMING_DURATION = Distribution(
+    "coredns_kubernetes_dns_programming_duration_seconds",
+    ("service_kind",),
+    "Time from a change of a Pod or Service until it is answered.",
+    bounds=tuple(0.001 * 2**n for n in range(20)),
+)
 API_SKIPPED = Metric("kubedns_api_objects_skipped_total", ("resource",), "Objects that cannot be used.")
 API_LISTS = Metric("kubedns_api_lists_total", ("resource",), "Whole lists read from the API server.")
 API_REPAIRS = Metric(
@@ -131,7 +137,8 @@ API_REPAIRS = Metric(
 SNAPSHOT_STALE = Metric("kubedns_snapshot_stale", ("file",), "1 while the snapshot is all that is known.")
 SNAPSHOT_WRITES = Metric("kubedns_snapshot_writes_total", ("file", "result"), "Times that the snapshot was written.")
 METRICS = (
-    API_REQUESTS, API_DURATION, API_SKIPPED, API_LISTS, API_REPAIRS, SNAPSHOT_STALE, SNAPSHOT_WRITES,
+    API_REQUESTS, API_DURATION, PROGRAMMING_DURATION, API_SKIPPED, API_LISTS, API_REPAIRS,
+    SNAPSHOT_STALE, SNAPSHOT_WRITES,
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
     HEALTH_DURATION, HEALTH_FAILURES, LOG_DROPPED, PYTHON_TASKS, PYTHON_THREADS,
     CACHE_ENTRIES, CACHE_HITS, CACHE_MISSES, CACHE_REQUESTS, CACHE_PREFETCHES, CACHE_DROPS, CACHE_STALE,

@@ -37,6 +37,7 @@ from kubedns.cluster.sources.api_messages import (
 from kubedns.cluster.sources.apiserver import ApiServer
 from kubedns.cluster.sources.backoff import Backoff
 from kubedns.cluster.sources.pace import Pace
+from kubedns.cluster.sources.programming import Programming
 from kubedns.cluster.sources.resources import Resource
 from kubedns.cluster.sources.selection import Selection
 from kubedns.cluster.sources.upkeep import Upkeep, is_older
@@ -73,6 +74,7 @@ class Reflector:
         self._pace = pace
         self._query = wanted.parameters(resource)
         self._upkeep = Upkeep(resource, store, self._skip)
+        self._programming = Programming(store, metrics)
         self._reader = Reader(resource.body, self._skip)
         self._backoff = Backoff(pace.first, pace.longest, random)
         self._version = ""
@@ -237,7 +239,7 @@ class Reflector:
         elif self._is_streaming:
             self._upkeep.add_listed([body], self._heard_of)
         else:
-            self._upkeep.put(body)
+            self._programming.changed(body.metadata, self._upkeep.put(body))
 
     def _bookmark(self, event: Event) -> None:
         """The version to go on from; the first one ends a streamed list.

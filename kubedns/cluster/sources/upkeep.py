@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from kubedns.cluster.bodies import Metadata, ObjectBody
 from kubedns.cluster.checks import BadObjectError
 from kubedns.cluster.decoding import DEFAULT_NAMESPACE
@@ -45,9 +47,10 @@ class Upkeep:
         self._store.replace(self._resource.kind, self._listed.values())
         self._listed = {}
 
-    def put(self, body: ObjectBody) -> None:
-        """An event: the object is new or has changed."""
-        self._put_all(body, "")
+    def put(self, body: ObjectBody) -> Sequence[Object]:
+        """An event: the object is new or has changed. What is other now than before, but for its version."""
+        before = {key_of(held): held for held in self._made_of(body.metadata)}
+        return [item for item in self._put_all(body, "") if not _is_alike(item, before.get(key_of(item)))]
 
     def remove(self, body: ObjectBody) -> None:
         """An event: the object is gone, also from a list that is coming."""
@@ -101,6 +104,10 @@ class Upkeep:
 
     def _held(self, key: ObjectKey) -> Object | None:
         return self._store.objects[key.kind].get((key.namespace, key.name))
+
+
+def _is_alike(item: Object, other: Object | None) -> bool:
+    return other is not None and msgspec.structs.replace(other, origin=item.origin) == item
 
 
 def version_of(item: Object) -> str:

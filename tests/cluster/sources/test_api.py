@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,9 +16,10 @@ import pytest
 from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.sources.api import ApiOptions, ApiSource
 from kubedns.cluster.sources.pace import Pace
+from kubedns.cluster.sources.programming import TRIGGER_TIME
 from kubedns.cluster.store import Store
 from kubedns.observe.metrics import Metrics
-from kubedns.observe.rows import API_LISTS, API_REPAIRS, API_REQUESTS, API_SKIPPED
+from kubedns.observe.rows import API_LISTS, API_REPAIRS, API_REQUESTS, API_SKIPPED, PROGRAMMING_DURATION
 from tests.support.api_server import FakeApiServer, Fault, Streaming, endpoint_slice, refusing, saying, service, stuck
 
 QUICK = Pace(idle=1.0, initial=0.2, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
@@ -352,6 +355,33 @@ def _labelled(kind: str, name: str, number: int) -> dict[str, object]:
     """An object that differs from the one before it, and that every selector takes."""
     labels = {"number": str(number), "statefulset.kubernetes.io/pod-name": name}
     return {"kind": kind, "metadata": {"name": name, "labels": labels, "uid": "u"}, "spec": {}, "status": {}}
+
+
+def test_changes_of_headless_services_are_timed_and_lists_are_not() -> None:
+    def noted(number: int, seconds_ago: float = 5.0) -> dict[str, object]:
+        when = datetime.fromtimestamp(time.time() - seconds_ago, UTC)  # noqa: TID251
+        body = endpoint_slice("db-1", "db", f"10.0.0.{number}")
+        return {**body, "metadata": {**body["metadata"], "annotations": {TRIGGER_TIME: when.isoformat()}}}
+
+    def prepare(server: FakeApiServer) -> None:
+        server.put(service("db", "None"))
+        server.put(noted(1))
+
+    async def act(scene: Scene) -> None:
+        timed = scene.metrics.histogram(PROGRAMMING_DURATION, "headless_with_selector")
+        scene.server.put(noted(1))
+        scene.server.put(noted(2))
+        await until(lambda: timed.count == 1)
+        assert 5 <= timed.sum < 5 + 60
+        scene.server.remove("EndpointSlice", "shop", "db-1")
+        scene.server.put(noted(3))
+        await until(lambda: timed.count == 2)
+        scene.server.compact()
+        scene.server.cut()
+        await follows(scene)
+        assert timed.count == 2
+
+    play(act, prepare=prepare)
 
 
 NARROWED = {"endpointslices": "metadata.namespace=shop", "pods": "metadata.namespace=shop", "services": ""}
