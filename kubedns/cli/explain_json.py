@@ -6,7 +6,8 @@ nxdomain, servfail, refused, dropped); ``rcode``; ``authoritative``; ``plugin``;
 ``additional``, lists of ``{name, ttl, type, data}``; ``steps`` of ``{by, text}``; ``objects`` of ``{kind, namespace,
 name, origin}``; ``rules`` of ``{source, text}``; ``near_misses``, texts; ``cache`` of ``{kept, seconds, depends_on}``,
 seconds null where no time limits it; ``extended_error`` of ``{code, text}`` or null. ``not_tried`` lists the names that
-were left.
+were left. ``clusters`` has an object ``{server, silent_seconds}`` for each API server behind the answers; null seconds:
+it has not been listed yet.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def explanation_json(explanation: Explanation) -> Json:
         "found": explanation.found,
         "candidates": [_tried(tried) for tried in explanation.tried],
         "not_tried": [str(candidate.name) for candidate in explanation.not_tried],
+        "clusters": [{"server": each.server, "silent_seconds": each.silent_seconds} for each in explanation.followed],
     }
 
 

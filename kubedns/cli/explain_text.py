@@ -7,7 +7,7 @@ from typing import assert_never
 
 from rich.text import Text
 
-from kubedns.cli.explanation import Asked, Explanation, Tried
+from kubedns.cli.explanation import Asked, Explanation, Followed, Tried
 from kubedns.cli.keeping import kept
 from kubedns.cli.search_list import Outcome
 from kubedns.dns.lifetime import denial_lifetime
@@ -29,7 +29,7 @@ _STYLES = {
 
 def explanation_text(explanation: Explanation) -> Text:
     """The explanation, a paragraph for each candidate and a last line with what came of it."""
-    lines = [_heading(explanation.asked)]
+    lines = [_heading(explanation.asked), *map(_followed, explanation.followed)]
     for number, tried in enumerate(explanation.tried, 1):
         lines += [Text(), _candidate(number, tried), *_details(tried)]
     return Text("\n").join([*lines, Text(), _conclusion(explanation)])
@@ -40,6 +40,12 @@ def _heading(asked: Asked) -> Text:
         (asked.typed, "bold"),
         f" {type_name(asked.type)}, as typed in a pod of namespace {asked.namespace} (ndots {asked.ndots})",
     )
+
+
+def _followed(followed: Followed) -> Text:
+    if followed.silent_seconds is None:
+        return _detail("cluster", f"{followed.server}, which has not been listed yet", "red")
+    return _detail("cluster", f"{followed.server}, last heard {followed.silent_seconds:.0f} s ago")
 
 
 def _candidate(number: int, tried: Tried) -> Text:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from kubedns.cli.explain_json import explanation_json
 from kubedns.cli.explain_text import explanation_text
-from kubedns.cli.explanation import Asked, Explanation, explained
+from kubedns.cli.explanation import Asked, Explanation, Followed, explained
 from kubedns.cli.search_list import candidates, pod_search_list
 from kubedns.cli.status import Status
 from kubedns.dns.answer import Answer
@@ -32,7 +32,8 @@ async def explain(server: Server, asked: Asked) -> Explanation:
     async def look_up(candidate: Name, trace: RecordingTrace) -> Answer:
         return await _resolver(server, candidate).lookup(Question(candidate, asked.type), _CLIENT, trace)
 
-    return await explained(replace(asked, search=search), candidates(asked.typed, search, asked.ndots), look_up)
+    found = await explained(replace(asked, search=search), candidates(asked.typed, search, asked.ndots), look_up)
+    return replace(found, followed=_followed(server))
 
 
 def shown(explanation: Explanation, output: str, colored: bool) -> str:
@@ -54,6 +55,14 @@ def shown(explanation: Explanation, output: str, colored: bool) -> str:
 def status_of(explanation: Explanation) -> Status:
     """What a command that shows the explanation ends with."""
     return Status.DONE if explanation.found else Status.NOT_FOUND
+
+
+def _followed(server: Server) -> tuple[Followed, ...]:
+    return tuple(
+        Followed(str(described.api), cluster.source.age_seconds if cluster.store.has_synced else None)
+        for described, cluster in server.clusters.items()
+        if not described.manifests
+    )
 
 
 def _resolver(server: Server, name: Name) -> Resolver:

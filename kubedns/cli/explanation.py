@@ -40,12 +40,24 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Followed:
+    """An API server that answers come from, and for how many seconds it has said nothing; None: never listed."""
+
+    server: str
+    silent_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that was tried for ``asked``, in order. ``not_tried``: candidates that nobody came to ask for."""
+    """All that was tried for ``asked``, in order. ``not_tried``: candidates that nobody came to ask for.
+
+    ``followed``: the API servers behind it, if any.
+    """
 
     asked: Asked
     tried: tuple[Tried, ...]
     not_tried: tuple[Candidate, ...] = ()
+    followed: tuple[Followed, ...] = ()
 
     @property
     def found(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
-from kubedns.cli.explanation import Asked, Explanation, Tried
+from kubedns.cli.explanation import Asked, Explanation, Followed, Tried
 from kubedns.cli.search_list import candidates, pod_search_list
 from kubedns.cluster.lister import ANY_ADDRESS, address_key, namespace_key, service_key
 from kubedns.dns.answer import Answer, data, nodata, nxdomain, refused, servfail
@@ -68,4 +70,6 @@ NOT_FOUND = explanation(
     (Answer(silent=True), (Step("acl", "drop for a client at 127.0.0.1"),)),
     (refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no server block serves this name")), ()),
 )
+ANSWERED_SECOND = replace(ANSWERED_SECOND, followed=(Followed("https://192.0.2.1:6443", 12.4),))
+NOT_FOUND = replace(NOT_FOUND, followed=(Followed("in-cluster", None),))
 ALL = {"answered": ANSWERED, "answered-second": ANSWERED_SECOND, "not-found": NOT_FOUND}
