@@ -272,6 +272,21 @@ def saying(octets: bytes, kind: str = "application/json") -> Fault:
     return fault
 
 
+def sending(*chunks: bytes) -> Fault:
+    """A fault: these octets, in chunks of HTTP, and nothing more."""
+
+    async def fault(request: web.Request) -> web.StreamResponse:
+        reply = web.StreamResponse()
+        await reply.prepare(request)
+        for chunk in chunks:
+            await reply.write(chunk)
+            await asyncio.sleep(0)
+        await asyncio.sleep(3600)
+        return reply
+
+    return fault
+
+
 async def stuck(request: web.Request) -> web.StreamResponse:
     """A fault: nothing comes."""
     reply = web.StreamResponse()

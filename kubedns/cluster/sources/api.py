@@ -112,7 +112,8 @@ class ApiSource:
                 while not self._store.has_synced:
                     await asyncio.sleep(_POLL_SECONDS)
         if not self._store.has_synced:
-            _log.warning("%s: not listed yet; names are SERVFAIL until it is", self._options.access)
+            missing = ", ".join(each.plural for each in self._options.resources if not self._is_done_with(each))
+            _log.warning("%s: not listed yet: %s; names are SERVFAIL until they are", self._options.access, missing)
         return ()
 
     async def run(self) -> None:
@@ -121,6 +122,10 @@ class ApiSource:
             if self._snapshots is not None:
                 group.create_task(self._snapshots.keep(lambda: self.age_seconds))
             await self._begin()
+
+    def _is_done_with(self, resource: Resource) -> bool:
+        reflector = self._reflectors.get(resource.kind)
+        return not resource.is_required or (reflector is not None and reflector.is_known)
 
     def _begin(self) -> asyncio.Task[None]:
         if self._following is None:

@@ -1,0 +1,144 @@
+"""Faults that watches have had in other clients of the API: what comes in odd parts, late, twice, or with an error."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from kubedns.cluster.sources.pace import Pace
+from tests.cluster.sources.test_api import QUICK, Scene, event, follows, play, until
+from tests.support.api_server import FakeApiServer, Streaming, refusing, sending, service, stuck
+
+PATIENT = Pace(idle=60, initial=60, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
+EAGER = Pace(idle=60, initial=60, watch=60, verify=3600, first=0.0005, longest=0.001, forbidden=0.05)
+NOTED = event("ADDED", service("hello", "10.96.1.7"), 111, annotations={"note": "你好"}).replace(
+    b"\\u4f60\\u597d", "你好".encode()
+)
+MIDDLE = NOTED.index("你".encode()) + 2
+LONG = event("ADDED", service("hello", "10.96.1.7"), 111, annotations={"note": "x" * (3 << 20)})
+OTHER = event("ADDED", service("other", "10.96.1.8"), 112)
+PARTS: dict[str, tuple[bytes, ...]] = {
+    "cut inside a character": (NOTED[:MIDDLE], NOTED[MIDDLE:]),
+    "octet by octet": tuple(NOTED[at : at + 1] for at in range(len(NOTED))),
+    "two events and a half": (OTHER + NOTED + OTHER[:30], OTHER[30:]),
+    "a line of 3 MiB": (LONG,),
+    "lines that end in CR LF": (NOTED.replace(b"\n", b"\r\n"),),
+    "blank lines": (b"\n\n" + NOTED,),
+}
+
+
+def watches_of(server: FakeApiServer) -> list[dict[str, str]]:
+    """The parameters of all that was asked about Services, in order."""
+    return [query for path, query in server.requests if path.endswith("/services")]
+
+
+def in_pages(server: FakeApiServer) -> None:
+    server.streaming = Streaming.REFUSED
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_an_event_is_read_however_it_is_cut(name: str) -> None:
+    async def act(scene: Scene) -> None:
+        scene.server.fail("Service", sending(*PARTS[name]))
+        scene.server.cut()
+        await until(lambda: scene.ips().get("hello") == "10.96.1.7")
+        asked = len(watches_of(scene.server))
+        if "two" in name:
+            await until(lambda: scene.ips().get("other") == "10.96.1.8")
+        assert len(watches_of(scene.server)) == asked
+        assert scene.counted() == (1, 0, 0)
+
+    play(act, PATIENT)
+
+
+ERRORS = {
+    "410 Gone": (b'{"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired"}}\n', True),
+    "504 Timeout": (b'{"type": "ERROR", "object": {"kind": "Status", "code": 504, "reason": "Timeout"}}\n', True),
+    "500 InternalError": (b'{"type": "ERROR", "object": {"kind": "Status", "code": 500}}\n', False),
+    "no JSON at all": (b"not JSON at all\n", False),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_inside_a_watch_loses_no_change(name: str) -> None:
+    """A list follows where the server says that it cannot go on; else the watch does, from what was heard last."""
+    line, is_listed = ERRORS[name]
+    gone_on = [("list", ""), ("watch", "300")] if is_listed else [("watch", "120")]
+
+    async def act(scene: Scene) -> None:
+        server = scene.server
+        await until(lambda: "doomed" in scene.ips())
+        server.version = 109
+        added, bookmark = event("ADDED", service("a", "10.96.1.2"), 110), event("BOOKMARK", {}, 120)
+        asked = len(watches_of(server))
+        server.fail("Service", sending(added, bookmark, line))
+        server.cut()
+        server.put(service("a", "10.96.1.2"), silently=True)
+        server.version = 297
+        server.remove("Service", "shop", "doomed", silently=is_listed)
+        server.put(service("b", "10.96.1.3"), silently=is_listed)
+        server.version = 300
+        await until(lambda: scene.ips() == {"stays": "10.96.0.9", "a": "10.96.1.2", "b": "10.96.1.3"})
+        await until(lambda: len(watches_of(server)) >= asked + 1 + len(gone_on))
+        later = watches_of(server)[asked + 1 :][: len(gone_on)]
+        assert [("watch" if "watch" in each else "list", each.get("resourceVersion", "")) for each in later] == gone_on
+        await follows(scene)
+
+    def prepare(server: FakeApiServer) -> None:
+        in_pages(server)
+        server.put(service("doomed", "10.96.1.1"))
+
+    play(act, PATIENT, prepare=prepare)
+
+
+def test_a_peer_that_vanishes_without_a_word_is_noticed_and_its_age_is_seen() -> None:
+    async def act(scene: Scene) -> None:
+        scene.server.fail("Service", stuck)
+        scene.server.cut()
+        await until(lambda: not scene.server.faults["/api/v1/services"])
+        scene.server.put(service("new", "10.96.1.5"))
+        ages = [0.0]
+
+        def is_known() -> bool:
+            ages.append(scene.source.age_seconds)
+            return "new" in scene.ips()
+
+        await until(is_known)
+        assert max(ages) > QUICK.idle / 2
+        await until(lambda: scene.source.age_seconds < QUICK.idle / 2)
+        await follows(scene)
+
+    def talkative(server: FakeApiServer) -> None:
+        server.bookmark_seconds = 0.05
+
+    play(act, QUICK, prepare=talkative)
+
+
+def test_what_is_told_again_never_goes_back() -> None:
+    async def act(scene: Scene) -> None:
+        server = scene.server
+        server.version = 200
+        server.put(service("web", "10.96.1.9"))
+        await until(lambda: scene.ips().get("web") == "10.96.1.9")
+        old = event("MODIFIED", service("web", "10.96.1.5"), 150)
+        gone = event("DELETED", service("web", "10.96.1.5"), 160)
+        server.fail("Service", sending(old, gone, event("ADDED", service("last", "10.96.1.6"), 170)))
+        server.cut()
+        await until(lambda: "last" in scene.ips())
+        assert scene.ips()["web"] == "10.96.1.9"
+
+    play(act, PATIENT)
+
+
+def test_a_thousand_failures_leave_no_connections_behind() -> None:
+    async def act(scene: Scene) -> None:
+        server = scene.server
+        counts = []
+        for left in (900, 0):
+            await until(lambda left=left: len(server.faults["/api/v1/services"]) <= left)  # type: ignore[misc]
+            counts.append(len(os.listdir("/proc/self/fd")))
+        assert counts[1] <= counts[0] + 4
+        await follows(scene)
+
+    play(act, EAGER, prepare=lambda server: server.fail("Service", *[refusing(500)] * 1000), startup_seconds=0.01)

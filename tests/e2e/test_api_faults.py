@@ -1,0 +1,217 @@
+"""What users of other servers saw when their API server had a fault, each tried on a process of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import dns.edns
+import dns.flags
+import dns.rcode
+import pytest
+from aiohttp import web
+
+from tests.e2e.test_live import Api, asked
+from tests.e2e.test_probes import page
+from tests.e2e.test_reload import until
+from tests.support.api_server import Body, Fault, endpoint_slice, refusing, service
+from tests.support.process import Running, free_port, running
+
+COREFILE = """
+.:{port} {{
+    bind 127.0.0.1
+    errors
+    health 127.0.0.1:{pages}
+    ready 127.0.0.1:{pages}
+    prometheus 127.0.0.1:{pages}
+    kubernetes cluster.local in-addr.arpa {{
+        endpoint {url}
+        startup_timeout 1ms
+    }}
+    forward . 127.0.0.1:{outside}
+}}
+.:{outside} {{
+    bind 127.0.0.1
+    template IN A {{
+        answer "{{{{ .Name }}}} 60 IN A 198.51.100.7"
+    }}
+}}
+"""
+OUTSIDE = "www.outside.example."
+WEB, NO_SUCH = "web.shop.svc.cluster.local.", "nosuch.shop.svc.cluster.local."
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    made = Api()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A server; ``pages`` and ``admin`` are ports."""
+
+    server: Running
+    pages: int
+    admin: int
+
+    def found(self, name: str, rdtype: str = "A") -> list[str] | str:
+        """The rdatas, or the rcode of what has none."""
+        response = self.server.ask(name, rdtype)
+        return [str(each) for rrset in response.answer for each in rrset] or dns.rcode.to_text(response.rcode())
+
+    def metric(self, line: str) -> float:
+        """The sum of what is reported on lines that begin so."""
+        values = re.findall(rf"^{re.escape(line)}\S* (\S+)$", page(self.pages, "metrics")[1], re.MULTILINE)
+        return sum(map(float, values))
+
+
+@contextmanager
+def served(folder: Path, url: str) -> Iterator[Scene]:
+    port, pages, admin = free_port(), free_port(), free_port()
+    (folder / "Corefile").write_text(COREFILE.format(port=port, pages=pages, outside=free_port(), url=url))
+    words = ["serve", "--conf", str(folder / "Corefile"), "--admin", f"127.0.0.1:{admin}"]
+    with running(words, port, folder / "log", probe=OUTSIDE) as server:
+        yield Scene(server, pages, admin)
+        assert server.stop() == 0
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+def put(api: Api, *bodies: Body) -> None:
+    def act() -> None:
+        for body in bodies:
+            api.server.put(body)
+
+    api.call(act)
+
+
+def test_what_went_and_what_was_made_anew_while_nobody_watched(api: Api, tmp_path: Path) -> None:
+    put(api, service("old", "10.96.1.1"), service("web", "10.96.1.2"))
+
+    def change() -> None:
+        api.server.fail("Service", *[refusing(503)] * 2)
+        api.server.cut()
+        api.server.remove("Service", "shop", "old")
+        api.server.remove("Service", "shop", "web")
+        api.server.put(service("web", "10.96.1.9"))
+        api.server.compact()
+
+    with api.open(), served(tmp_path, api.server.url) as scene:
+        until(lambda: scene.found("old.shop.svc.cluster.local.") == ["10.96.1.1"])
+        api.call(change)
+        until(lambda: scene.found(WEB) == ["10.96.1.9"])
+        until(lambda: scene.found("old.shop.svc.cluster.local.") == "NXDOMAIN")
+        assert scene.found("1.1.96.10.in-addr.arpa.", "PTR") == "NXDOMAIN"
+        assert scene.found("2.1.96.10.in-addr.arpa.", "PTR") == "NXDOMAIN"
+        assert scene.found("9.1.96.10.in-addr.arpa.", "PTR") == [WEB]
+
+
+def test_slices_with_nulls_and_a_broken_one_cost_the_others_nothing(api: Api, tmp_path: Path) -> None:
+    null = {**endpoint_slice("zero-1", "zero"), "endpoints": None, "ports": None}
+    odd = {
+        **endpoint_slice("odd-1", "odd"),
+        "ports": [{"port": None}],
+        "endpoints": [{"addresses": ["10.244.1.2"], "conditions": {"ready": None}}],
+    }
+    broken = {**endpoint_slice("broken-1", "broken"), "endpoints": [{"addresses": ["nowhere"]}]}
+    put(api, null, broken, odd, endpoint_slice("good-1", "good", "10.244.1.1"))
+    put(api, *[service(name, "None") for name in ("zero", "odd", "broken", "good")])
+    with api.open(), served(tmp_path, api.server.url) as scene:
+        until(lambda: page(scene.pages, "ready")[0] == 200)
+        assert scene.found("good.shop.svc.cluster.local.") == ["10.244.1.1"]
+        assert scene.found("odd.shop.svc.cluster.local.") == ["10.244.1.2"]
+        assert scene.found("zero.shop.svc.cluster.local.") == "NXDOMAIN"
+        assert scene.found("broken.shop.svc.cluster.local.") == "NXDOMAIN"
+        assert "shop/broken-1 is left out" in scene.server.log.read_text()
+        assert scene.metric("kubedns_api_objects_skipped_total") == 1
+
+
+def test_two_slices_with_one_pod_are_two(api: Api, tmp_path: Path) -> None:
+    def of_pod(name: str, family: str, address: str) -> Body:
+        target = {"kind": "Pod", "name": "db-0", "uid": "u1"}
+        found = endpoint_slice(name, "db")
+        return {**found, "addressType": family, "endpoints": [{"addresses": [address], "targetRef": target}]}
+
+    put(api, service("db", "None"), of_pod("db-v4", "IPv4", "10.0.0.1"), of_pod("db-v6", "IPv6", "fd00::1"))
+    with api.open(), served(tmp_path, api.server.url) as scene:
+        until(lambda: page(scene.pages, "ready")[0] == 200)
+        name = "db.shop.svc.cluster.local."
+        assert (scene.found(name), scene.found(name, "AAAA")) == (["10.0.0.1"], ["fd00::1"])
+        api.call(lambda: api.server.remove("EndpointSlice", "shop", "db-v4"))
+        until(lambda: scene.found(name) == "NOERROR")
+        assert scene.found(name, "AAAA") == ["fd00::1"]
+
+
+def held_until(release: asyncio.Event) -> Fault:
+    async def fault(request: web.Request) -> None:
+        await release.wait()
+
+    return fault
+
+
+def test_nothing_is_denied_and_nothing_is_ready_before_all_is_listed(api: Api, tmp_path: Path) -> None:
+    put(api, service("peers", "None"), endpoint_slice("peers-1", "peers", "10.0.0.3"))
+    release = asyncio.Event()
+    api.call(lambda: api.server.fail("EndpointSlice", *[held_until(release)] * 5))
+    peers = "peers.shop.svc.cluster.local."
+    with api.open(), served(tmp_path, api.server.url) as scene:
+        until(lambda: len({path for path, _ in api.server.requests}) >= 5)
+        response = asked(scene.server, peers)
+        assert response.rcode() == dns.rcode.SERVFAIL
+        assert not response.flags & dns.flags.AA
+        (why,) = [each for each in response.options if isinstance(each, dns.edns.EDEOption)]
+        assert why.code == dns.edns.EDECode.NOT_READY
+        assert scene.found(NO_SUCH) == "SERVFAIL"
+        assert page(scene.pages, "ready") == (503, "kubernetes")
+        assert page(scene.pages, "health")[0] == 200
+        assert scene.found(OUTSIDE) == ["198.51.100.7"]
+        assert re.search("not listed yet: .*endpointslices.*; names are SERVFAIL", scene.server.log.read_text())
+        api.call(release.set)
+        until(lambda: page(scene.pages, "ready")[0] == 200)
+        assert scene.found(peers) == ["10.0.0.3"]
+        assert scene.found(NO_SUCH) == "NXDOMAIN"
+
+
+def test_without_an_api_server_other_names_are_answered_and_it_is_waited_for(api: Api, tmp_path: Path) -> None:
+    put(api, service("web", "10.96.1.1"))
+    port = free_port()
+    with served(tmp_path, f"http://127.0.0.1:{port}") as scene:
+        assert scene.found(OUTSIDE) == ["198.51.100.7"]
+        assert scene.found(WEB) == "SERVFAIL"
+        assert "which has not been listed yet" in page(scene.admin, "explain?name=web.shop")[1]
+        with api.open(port):
+            until(lambda: scene.found(WEB) == ["10.96.1.1"])
+            assert page(scene.pages, "ready")[0] == 200
+
+
+def test_while_the_api_server_is_away_all_stays_as_it_was(api: Api, tmp_path: Path) -> None:
+    put(api, service("web", "10.96.1.1"))
+    with api.open():
+        port, url = api.server.port, api.server.url
+        with served(tmp_path, url) as scene:
+            until(lambda: page(scene.pages, "ready")[0] == 200)
+            asyncio.run_coroutine_threadsafe(api.server.stop(), api.loop).result(60)
+            age = scene.metric("kubedns_source_age_seconds")
+
+            def is_long_away() -> bool:
+                assert scene.found(WEB) == ["10.96.1.1"]
+                assert scene.found(NO_SUCH) == "NXDOMAIN"
+                assert scene.found(OUTSIDE) == ["198.51.100.7"]
+                assert page(scene.pages, "ready")[0] == page(scene.pages, "health")[0] == 200
+                tried = scene.metric('coredns_kubernetes_rest_client_requests_total{code="<error>"')
+                return tried >= 10 and scene.metric("kubedns_source_age_seconds") > age + 1
+
+            until(is_long_away)
+            assert re.search(f"{url}, last heard [1-9]", page(scene.admin, "explain?name=web.shop")[1])
+            assert scene.server.log.read_text().count("what is known stays in force") == 1
+            put(api, service("web", "10.96.1.2"))
+            with api.open(port):
+                until(lambda: scene.found(WEB) == ["10.96.1.2"])
+                until(lambda: "it is followed again" in scene.server.log.read_text())
