@@ -45,8 +45,15 @@ async def read_configuration(access: ApiAccess) -> Configuration:
 
 
 async def authorization(configuration: Configuration) -> str:
-    """The value of the Authorization header; empty where there is none. A projected token is read again each minute."""
-    value = await configuration.get_api_key_with_prefix("BearerToken")
+    """The value of the Authorization header; empty where there is none. A projected token is read again each minute.
+
+    Raises:
+        AccessError: it cannot be read now.
+    """
+    try:
+        value = await configuration.get_api_key_with_prefix("BearerToken")
+    except Exception as error:  # the package raises whatever it stumbles over in a file that is being replaced
+        raise AccessError(f"the token cannot be read: {error}") from error
     return (value or "").strip()
 
 

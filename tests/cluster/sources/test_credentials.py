@@ -9,18 +9,22 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
 from aiohttp import web
+from kubernetes.aio.config.incluster_config import InClusterConfigLoader
 
 from kubedns.cluster.access import ApiAccess
 from kubedns.cluster.sources.api import ApiOptions
+from kubedns.observe.rows import API_REQUESTS
 from tests.cluster.sources.test_api import QUICK, Scene, follows, until
 from tests.support.api_server import FakeApiServer, service, status
 from tests.support.certificates import AUTHORITY, server_context, write_certificate
+from tests.support.in_pod import mount_service_account, name_api_server
 
 PLUGIN = """#!{python}
 import json, pathlib
@@ -203,3 +207,53 @@ def test_a_token_file_is_read_anew_when_its_token_is_refused(tmp_path: Path) -> 
         await rotated(scene, tmp_path)
 
     play_tokens(tmp_path, {"tokenFile": str(tmp_path / "token")}, act)
+
+
+def swapped(folder: Path, token: str) -> None:
+    """As the kubelet does it: a link to a folder with the new file takes the place of the old link."""
+    (folder / token.strip()).mkdir()
+    (folder / token.strip() / "token").write_text(token)
+    (folder / "next").symlink_to(token.strip())
+    (folder / "next").rename(folder / "..data")
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("meanwhile", ["nothing", "missing", "empty"])
+def test_a_pod_s_token_is_replaced(
+    meanwhile: str, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is read for each request here, in place of each minute, so that some fall into the time without one."""
+    read = InClusterConfigLoader._read_token_file
+
+    def read_anew(loader: Any) -> None:  # noqa: ANN401
+        read(loader)  # type: ignore[no-untyped-call]
+        loader.token_expires_at = datetime.min
+
+    monkeypatch.setattr(InClusterConfigLoader, "_read_token_file", read_anew)
+    mount_service_account(monkeypatch, tmp_path, "")
+    (tmp_path / "token").unlink()
+    (tmp_path / "token").symlink_to("..data/token")
+    swapped(tmp_path, f"first{end}")
+    server = served()
+    server.token = "first"
+
+    async def run() -> None:
+        async with server.open(secured=server_context()):
+            name_api_server(monkeypatch, server)
+            async with following(server, ApiAccess()) as scene:
+                await until(lambda: scene.store.has_synced)
+                if meanwhile == "missing":
+                    (tmp_path / "first" / "token").unlink()
+                elif meanwhile == "empty":
+                    (tmp_path / "first" / "token").write_text("")
+                server.token = "second"
+                server.cut()
+                if meanwhile != "nothing":
+                    await until(lambda: "token" in caplog.text)
+                swapped(tmp_path, f"second{end}")
+                await follows(scene)
+                refused = scene.metrics.cell(API_REQUESTS, "401", "GET", server.url.removeprefix("https://")).value
+                assert refused < 40
+
+    with caplog.at_level(logging.WARNING):
+        asyncio.run(run())
