@@ -134,10 +134,13 @@ API_LISTS = Metric("kubedns_api_lists_total", ("resource",), "Whole lists read f
 API_REPAIRS = Metric(
     "kubedns_api_repairs_total", ("resource",), "Objects that a list found other than the watch had left them."
 )
+API_FAILURES = Metric(
+    "kubedns_api_failures_total", ("resource",), "Times that an error in the program ended what follows a resource."
+)
 SNAPSHOT_STALE = Metric("kubedns_snapshot_stale", ("file",), "1 while the snapshot is all that is known.")
 SNAPSHOT_WRITES = Metric("kubedns_snapshot_writes_total", ("file", "result"), "Times that the snapshot was written.")
 METRICS = (
-    API_REQUESTS, API_DURATION, PROGRAMMING_DURATION, API_SKIPPED, API_LISTS, API_REPAIRS,
+    API_REQUESTS, API_DURATION, PROGRAMMING_DURATION, API_SKIPPED, API_LISTS, API_REPAIRS, API_FAILURES,
     SNAPSHOT_STALE, SNAPSHOT_WRITES,
     REQUESTS, RESPONSES, DO_REQUESTS, DURATION, REQUEST_SIZE, RESPONSE_SIZE, PANICS, PLUGINS, BUILD, ANSWERS_KEPT,
     HEALTH_DURATION, HEALTH_FAILURES, LOG_DROPPED, PYTHON_TASKS, PYTHON_THREADS,

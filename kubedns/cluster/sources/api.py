@@ -31,7 +31,9 @@ from kubedns.cluster.sources.selection import Selection
 from kubedns.cluster.sources.snapshots import Snapshots
 from kubedns.cluster.store import Store
 from kubedns.errors import ManifestError
+from kubedns.observe.failures import Failures
 from kubedns.observe.metrics import Metrics
+from kubedns.observe.rows import API_FAILURES
 
 _log = logging.getLogger("plugin/kubernetes")
 _POLL_SECONDS = 0.02
@@ -85,6 +87,7 @@ class ApiSource:
         self._server = ApiServer(options.access, metrics)
         place = options.snapshot
         self._snapshots = None if place is None else Snapshots(place, str(options), store, metrics)
+        self._failures = Failures(_log)
         self._reflectors: dict[Kind, Reflector] = {}
         self._following: asyncio.Task[None] | None = None
 
@@ -160,3 +163,8 @@ class ApiSource:
                     _log.error("%s: it has no %s, so nothing can be denied", self._server.access, resource.plural)
                 is_told = True
                 await asyncio.sleep(self._pace.forbidden)
+            except Exception as error:
+                # What the store has stays in force for ever if nobody begins anew, and nobody would see it.
+                self._failures.tell(error, f"following {resource.plural}")
+                self._metrics.cell(API_FAILURES, resource.plural).add()
+                await asyncio.sleep(self._pace.longest)

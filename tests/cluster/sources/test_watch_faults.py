@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 import pytest
 
 from kubedns.cluster.sources.pace import Pace
+from kubedns.observe.rows import API_FAILURES
 from tests.cluster.sources.test_api import QUICK, Scene, event, follows, play, until
 from tests.support.api_server import FakeApiServer, Streaming, refusing, sending, service, stuck
 
@@ -142,3 +144,26 @@ def test_a_thousand_failures_leave_no_connections_behind() -> None:
         await follows(scene)
 
     play(act, EAGER, prepare=lambda server: server.fail("Service", *[refusing(500)] * 1000), startup_seconds=0.01)
+
+
+def test_an_error_in_the_program_is_told_once_and_the_resource_is_followed_anew(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    failed: list[object] = []
+
+    async def act(scene: Scene) -> None:
+        def fail_twice(keys: object) -> None:
+            if len(failed) < 2:
+                failed.append(keys)
+                raise RuntimeError("a listener stumbled")
+
+        scene.store.subscribe(fail_twice)
+        await follows(scene)
+        scene.server.put(service("late", "10.96.1.6"))
+        await until(lambda: "late" in scene.ips())
+        assert caplog.text.count("error while following services") == 1
+        assert caplog.text.count("RuntimeError: a listener stumbled") == 1
+        assert scene.metrics.cell(API_FAILURES, "services").value == 2
+
+    with caplog.at_level(logging.ERROR):
+        play(act)
