@@ -19,6 +19,7 @@ from tests.e2e.test_live import Api, asked
 from tests.e2e.test_probes import page
 from tests.e2e.test_reload import until
 from tests.support.api_server import Body, Fault, endpoint_slice, refusing, service
+from tests.support.footprint import footprint
 from tests.support.process import Running, free_port, running
 
 COREFILE = """
@@ -215,3 +216,41 @@ def test_while_the_api_server_is_away_all_stays_as_it_was(api: Api, tmp_path: Pa
             with api.open(port):
                 until(lambda: scene.found(WEB) == ["10.96.1.2"])
                 until(lambda: "it is followed again" in scene.server.log.read_text())
+
+
+CHURNED, AT_ONCE = 1000, 100
+
+
+def test_objects_that_come_and_go_leave_nothing_behind(api: Api, tmp_path: Path) -> None:
+    def churn(scene: Scene, numbers: range) -> tuple[float, int]:
+        """How many answers are kept, and how many series reported, after so many have come, were asked for and gone."""
+        names = [f"c{number}" for number in numbers]
+        put(api, *[service(name, "None") for name in names])
+        put(api, *[endpoint_slice(name, name, "10.0.0.1", "10.0.0.2", "10.0.0.3") for name in names])
+        put(api, service("turn", f"10.96.{numbers[0] // 100}.1"))
+        until(lambda: scene.found("turn.shop.svc.cluster.local.") == [f"10.96.{numbers[0] // 100}.1"])
+        for name in names:
+            until(lambda name=name: len(scene.found(f"{name}.shop.svc.cluster.local.")) == 3)  # type: ignore[misc]
+
+        def remove() -> None:
+            for name in names:
+                api.server.remove("Service", "shop", name)
+                api.server.remove("EndpointSlice", "shop", name)
+
+        api.call(remove)
+        until(lambda: scene.found(f"{names[-1]}.shop.svc.cluster.local.") == "NXDOMAIN")
+        until(lambda: not re.search(r"^c\d+\.", page(scene.admin, "records")[1], re.MULTILINE))
+        return scene.metric("kubedns_answers_kept"), len(page(scene.pages, "metrics")[1].splitlines())
+
+    with api.open(), served(tmp_path, api.server.url) as scene:
+        until(lambda: page(scene.pages, "ready")[0] == 200)
+        rounds = [range(begin, begin + AT_ONCE) for begin in range(0, CHURNED, AT_ONCE)]
+        churn(scene, rounds[0])
+        start, lines = churn(scene, rounds[1])
+        memory = footprint(scene.server.process.pid).memory_kib
+        for numbers in rounds[2:]:
+            kept, series = churn(scene, numbers)
+        # The name that each round was seen to have ended by may be known as missing.
+        assert kept <= start + len(rounds)
+        assert series == lines
+        assert footprint(scene.server.process.pid).memory_kib < memory * 1.1

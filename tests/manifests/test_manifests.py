@@ -28,6 +28,8 @@ FOLDERS = sorted(path.parent.name for path in (ROOT / "manifests").glob("*/kusto
 OPERATORS = {"ServiceMonitor", "PrometheusRule"}
 """Kinds that are not the API's own."""
 WORKLOADS = {"Deployment", "DaemonSet"}
+LAST_WAITS_SECONDS = 5
+"""More than what is under way is waited for at the end."""
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -149,8 +151,11 @@ def test_corefiles_are_read_and_answer_to_the_probes(folder: str, monkeypatch: p
             continue
         corefile = parse_corefile(body["data"]["Corefile"], "Corefile", DiskFiles(), variables)
         assert corefile.warnings == ()
-        build_server(corefile.blocks, Settings())
-        (container,) = workloads[0]["spec"]["template"]["spec"]["containers"]
+        server = build_server(corefile.blocks, Settings())
+        pod = workloads[0]["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        assert server.lameduck_seconds + LAST_WAITS_SECONDS < pod["terminationGracePeriodSeconds"]
+        assert "readinessProbe" not in container or server.lameduck_seconds > 0
         words = {line.word.text: line for block in corefile.blocks for line in block.directives}
         assert {"health"} | ({"ready"} if "readinessProbe" in container else set()) <= set(words)
         served = {address.port for block in corefile.blocks for address in block.addresses}
