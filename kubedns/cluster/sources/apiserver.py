@@ -167,6 +167,7 @@ class ApiServer:
             if self._client is None:
                 try:
                     made_with = _certificates(self._configuration)
+                    self._configuration.trace_configs = [_staying()]
                     self._client = RESTClientObject(self._configuration)
                 except (OSError, ValueError) as error:
                     self._configuration = None
@@ -202,6 +203,18 @@ async def _readable() -> AsyncIterator[None]:
         raise ApiError(UNTRUSTED, f"{error}") from error
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise ApiError(UNREADABLE, f"{error}" or type(error).__name__) from error
+
+
+def _staying() -> aiohttp.TraceConfig:
+    """Follow no redirect: whoever a server names would be believed, and get what proves who we are (CVE-2020-8559)."""
+
+    async def refuse(session: object, context: object, params: aiohttp.TraceRequestRedirectParams) -> None:
+        params.response.close()
+        raise ApiError(params.response.status, f"it sends elsewhere, to {params.response.headers.get('Location')}")
+
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_redirect.append(refuse)
+    return tracing
 
 
 async def _refusal(reply: aiohttp.ClientResponse) -> ApiError:

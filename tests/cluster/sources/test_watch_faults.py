@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 
@@ -10,7 +11,7 @@ import pytest
 from kubedns.cluster.sources.pace import Pace
 from kubedns.observe.rows import API_FAILURES
 from tests.cluster.sources.test_api import QUICK, Scene, event, follows, play, until
-from tests.support.api_server import FakeApiServer, Streaming, refusing, sending, service, stuck
+from tests.support.api_server import FakeApiServer, Streaming, endpoint_slice, refusing, saying, sending, service, stuck
 
 PATIENT = Pace(idle=60, initial=60, watch=60, verify=3600, first=0.02, longest=0.1, forbidden=0.05)
 EAGER = Pace(idle=60, initial=60, watch=60, verify=3600, first=0.0005, longest=0.001, forbidden=0.05)
@@ -33,6 +34,11 @@ PARTS: dict[str, tuple[bytes, ...]] = {
 def watches_of(server: FakeApiServer) -> list[dict[str, str]]:
     """The parameters of all that was asked about Services, in order."""
     return [query for path, query in server.requests if path.endswith("/services")]
+
+
+def addresses_of(scene: Scene) -> list[bytes]:
+    """Those of the endpoints of the Service that stays."""
+    return [each.addresses[0] for part in scene.store.slices("shop", "stays") for each in part.endpoints]
 
 
 def in_pages(server: FakeApiServer) -> None:
@@ -131,6 +137,102 @@ def test_what_is_told_again_never_goes_back() -> None:
         assert scene.ips()["web"] == "10.96.1.9"
 
     play(act, PATIENT)
+
+
+def odd(name: object, **more: object) -> dict[str, object]:
+    return {"metadata": {"name": name, "namespace": "shop", "resourceVersion": "7"}, "spec": {}, **more}
+
+
+ODD_ITEMS: dict[str, object] = {
+    "null": None,
+    "a number": 5,
+    "no metadata": {"spec": {}},
+    "metadata that are null": {"metadata": None},
+    "a name that is null": odd(None),
+    "a name that is empty": odd(""),
+    "a name of 64 octets": odd("x" * 64),
+    "a name with a NUL": odd("a\0b"),
+    "a name with a dot": odd("a.b"),
+    "a version that is a number": {"metadata": {"name": "odd", "namespace": "shop", "resourceVersion": 7}},
+    "a port that is a word": odd("odd", spec={"clusterIP": "10.96.0.3", "ports": [{"port": "http"}]}),
+    "a port that is too high": odd("odd", spec={"clusterIP": "10.96.0.3", "ports": [{"port": 70000}]}),
+    "an address that is none": odd("odd", spec={"clusterIP": "999.1.1.1"}),
+    "an address of another kind": odd("odd", spec={"clusterIP": "10.96.0.0/24"}),
+    "a text for a spec": odd("odd", spec="none"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_ITEMS)
+def test_an_odd_item_of_a_list_is_left_out_and_told_of(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    def prepare(server: FakeApiServer) -> None:
+        in_pages(server)
+        good = {**service("stays", "10.96.0.9"), "metadata": {"name": "stays", "namespace": "shop"}}
+        page = {"metadata": {"resourceVersion": str(server.version)}, "items": [ODD_ITEMS[name], good]}
+        server.fail("Service", refusing(422), saying(json.dumps(page).encode()))
+
+    async def act(scene: Scene) -> None:
+        await until(lambda: scene.ips() == {"stays": "10.96.0.9"})
+        await follows(scene)
+        assert [each.name for each in scene.store.services()] == ["stays"]
+        assert scene.counted() == (2, 0, 1)
+        assert caplog.text.count("is left out") == 1
+
+    with caplog.at_level(logging.WARNING):
+        play(act, PATIENT, prepare=prepare)
+
+
+def test_of_two_items_with_one_name_the_newer_counts() -> None:
+    def versioned(address: str, version: str) -> dict[str, object]:
+        body = service("stays", address)
+        return {**body, "metadata": {**body["metadata"], "resourceVersion": version}}
+
+    def prepare(server: FakeApiServer) -> None:
+        in_pages(server)
+        items = [versioned("10.96.0.9", "90"), versioned("10.96.0.1", "80")]
+        page = {"metadata": {"resourceVersion": str(server.version)}, "items": items}
+        server.fail("Service", refusing(422), saying(json.dumps(page).encode()))
+
+    async def act(scene: Scene) -> None:
+        await until(lambda: scene.ips() == {"stays": "10.96.0.9"})
+        await follows(scene)
+
+    play(act, PATIENT, prepare=prepare)
+
+
+def test_who_is_asked_to_wait_waits() -> None:
+    """For an hour here; other kinds are followed meanwhile."""
+
+    async def act(scene: Scene) -> None:
+        scene.server.fail("Service", refusing(429, "slow", {"Retry-After": "3600"}))
+        scene.server.cut()
+        await until(lambda: not scene.server.faults["/api/v1/services"])
+        asked = len(watches_of(scene.server))
+        for turn in range(1, 20):
+            scene.server.put(endpoint_slice("stays-1", "stays", f"10.0.0.{turn}"))
+            scene.server.cut()
+            address = bytes((10, 0, 0, turn))
+            await until(lambda address=address: addresses_of(scene) == [address])  # type: ignore[misc]
+        assert len(watches_of(scene.server)) == asked
+
+    play(act)
+
+
+def test_a_server_that_sends_elsewhere_is_not_believed(caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever it names would get the token (CVE-2020-8559)."""
+    other = FakeApiServer()
+
+    async def act(scene: Scene) -> None:
+        async with other.open():
+            for status in (301, 302, 307, 308):
+                scene.server.fail("Service", refusing(status, "there", {"Location": f"{other.url}/api/v1/services"}))
+                scene.server.cut()
+                await until(lambda: not scene.server.faults["/api/v1/services"])
+                await follows(scene)
+        assert not other.requests
+        assert "it sends elsewhere" in caplog.text
+
+    with caplog.at_level(logging.WARNING):
+        play(act)
 
 
 def test_a_thousand_failures_leave_no_connections_behind() -> None:
