@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -65,6 +66,11 @@ def _admin(ctx: click.Context, param: click.Parameter, value: str | None) -> Typ
     show_default=True,
     help="CoreDNS's lines, or an object of JSON on each.",
 )
+@click.option(
+    "--reuse-port",
+    is_flag=True,
+    help="Share all addresses with other servers of the same user that say so too: one can take over from another.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Log only what goes wrong, and do not say what to try.")
 def command(
     *,
@@ -74,6 +80,7 @@ def command(
     kube_dns_config: str | None,
     admin: TypedAddress | None,
     log_format: str,
+    reuse_port: bool,
     quiet: bool,
 ) -> None:
     """Answer queries until SIGTERM or Ctrl-C.
@@ -88,7 +95,7 @@ def command(
     listen = tuple(listen) or (() if is_inside else ("127.0.0.1",))
     own_port = port or (53 if is_inside else OWN_PORT)
     sink = set_up(time.monotonic, sys.stderr, logging.WARNING if quiet else logging.INFO, LogFormat(log_format))
-    settings = flags.settings(port or 53)
+    settings = replace(flags.settings(port or 53), shares_addresses=reuse_port)
     reloader = reloader_for(flags.conf, settings) if flags.conf else None
     if kube_dns_config:
         around = flags.surroundings(listen, own_port)

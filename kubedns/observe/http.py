@@ -17,9 +17,13 @@ _LAST_WAIT_SECONDS = 0.5
 
 
 class PageServer:
-    """Serves pages; pages of one address share its socket, and of two for one path the first is served."""
+    """Serves pages; pages of one address share its socket, and of two for one path the first is served.
 
-    def __init__(self) -> None:
+    ``is_shared``: other processes may listen on the same addresses (SO_REUSEPORT).
+    """
+
+    def __init__(self, *, is_shared: bool = False) -> None:
+        self._is_shared = is_shared
         self._sites: dict[HttpAddress, dict[str, Page]] = {}
         self._runners: dict[HttpAddress, web.AppRunner] = {}
         self._loop = asyncio.new_event_loop()
@@ -69,7 +73,7 @@ class PageServer:
         runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_WAIT_SECONDS)
         await runner.setup()
         try:
-            await web.TCPSite(runner, address.host or None, address.port).start()
+            await web.TCPSite(runner, address.host or None, address.port, reuse_port=self._is_shared or None).start()
         except OSError as error:
             await runner.cleanup()
             reason = error.strerror or str(error)

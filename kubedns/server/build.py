@@ -48,12 +48,13 @@ class Settings:
     """What is no configuration of answers.
 
     ``default_port``: of labels without one. ``cache_octets``: memory for finished answers. ``networks``: where laptop
-    mode makes up addresses.
+    mode makes up addresses. ``shares_addresses``: whether other processes may listen on the same ones.
     """
 
     default_port: int = 53
     cache_octets: int = 48 << 20
     networks: Networks = field(default_factory=Networks)
+    shares_addresses: bool = False
 
 
 def build_server(blocks: Sequence[ServerBlock], settings: Settings, before: Server | None = None) -> Server:
@@ -176,7 +177,8 @@ class _Builder:
     def _listens_on(self, draft: _Draft, address: ServerAddress) -> list[ListenAddress]:
         """Where one label of a server block is listened on."""
         port = _PORTS.get(address.scheme, self._settings.default_port) if address.port is None else address.port
-        return [ListenAddress(host, port, address.scheme.value) for host in draft.hosts or ("0.0.0.0", "::")]
+        shares = self._settings.shares_addresses
+        return [ListenAddress(host, port, address.scheme.value, shares) for host in draft.hosts or ("0.0.0.0", "::")]
 
     def _unready(self) -> list[str]:
         words = [each.word for each in self._plugins if isinstance(each, Readiness) and not each.is_ready()]

@@ -110,5 +110,6 @@ class Running:
                 return
             from kubedns.observe.http import PageServer
 
-            self._pages = PageServer()
+            is_shared = any(address.is_shared for address in self.server.resolvers)
+            self._pages = PageServer(is_shared=is_shared)
         await self._pages.show(pages)

@@ -48,6 +48,8 @@ class Connection(asyncio.BufferedProtocol):
         self._unsent = bytearray()
         self._in_flight: set[asyncio.Task[None]] = set()
         self._resumed: asyncio.Event | None = None
+        self._has_asked = False
+        self._is_retired = False
         self._is_last = False
         self._incomplete_since: float | None = self.last_query
         self._unread_since: float | None = None
@@ -83,6 +85,12 @@ class Connection(asyncio.BufferedProtocol):
         self._closing_since = monotonic()
         if self._transport is not None:
             self._transport.abort()
+
+    def retire(self) -> None:
+        """Close it once every query that has come is answered; who has asked nothing yet may still do so."""
+        self._is_retired = True
+        if self._has_asked:
+            self.finish()
 
     def finish(self) -> None:
         """Read no more; close it once every query that has come is answered."""
@@ -170,6 +178,8 @@ class Connection(asyncio.BufferedProtocol):
         now = monotonic()
         if taken:
             self.last_query = now
+            self._has_asked = True
+            self._is_last |= self._is_retired
         if taken == _TURN:
             asyncio.get_running_loop().call_soon(self._proceed)
         is_read = taken < _TURN and self._may_take

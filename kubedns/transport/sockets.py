@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kubedns.errors import ListenError
@@ -22,12 +23,14 @@ DNS, HTTPS = "dns", "https"
 class ListenAddress:
     """An address and port to listen on; ``0.0.0.0`` and ``::`` are every address of the machine of that family.
 
-    ``scheme``: ``dns`` (UDP and TCP), ``tls`` (RFC 7858) or ``https`` (RFC 8484).
+    ``scheme``: ``dns`` (UDP and TCP), ``tls`` (RFC 7858) or ``https`` (RFC 8484). ``is_shared``: with other processes
+    of the same user that share it too (SO_REUSEPORT); the kernel gives each of them a part of what comes.
     """
 
     host: str
     port: int
     scheme: str = DNS
+    is_shared: bool = False
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -60,6 +63,17 @@ def udp_socket(address: ListenAddress) -> socket.socket:
     return made
 
 
+def leave(shared: socket.socket) -> None:
+    """Have what comes from now on go to the others who share the socket's address; what has come can still be read.
+
+    One that is connected gets nothing but from its peer, which is itself here.
+    """
+    # An address that the machine has lost meanwhile gets nothing any more.
+    with suppress(OSError):
+        if shared.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT):
+            shared.connect(shared.getsockname())
+
+
 def tcp_socket(address: ListenAddress) -> socket.socket:
     """A bound and listening socket for connections.
 
@@ -81,6 +95,8 @@ def _bound(address: ListenAddress, kind: socket.SocketKind) -> socket.socket:
         made.setblocking(False)
         if kind == socket.SOCK_STREAM:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if address.is_shared:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if address.family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         made.bind(_with_zone(address, kind))

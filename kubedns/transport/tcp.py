@@ -22,6 +22,8 @@ _BACK_OFF_SECONDS = 0.5
 """How long none is taken when the system has no means for one more, such as a file descriptor."""
 _CHECK_SECONDS = 0.25
 """How often it is looked whether a connection has outstayed a limit."""
+_FIRST_WAIT_SECONDS = 0.5
+"""How long the first query of a connection that has just been opened is waited for when the listener stops."""
 _LAST_WAIT_SECONDS = 2.0
 """How long queries in flight are waited for when the listener stops."""
 _POLL_SECONDS = 0.01
@@ -80,11 +82,18 @@ class TcpListener:
             for _ in range(2):
                 await asyncio.sleep(0)
             for connection in self._admission:
+                connection.retire()
+            await self._wait_for_all(_FIRST_WAIT_SECONDS)
+            for connection in self._admission:
                 connection.finish()
-            deadline = monotonic() + _LAST_WAIT_SECONDS
-            while len(self._admission) and monotonic() < deadline:
-                await asyncio.sleep(_POLL_SECONDS)
+            await self._wait_for_all(_LAST_WAIT_SECONDS)
         self.close()
+
+    async def _wait_for_all(self, seconds: float) -> None:
+        """Until all connections have ended, but no longer."""
+        deadline = monotonic() + seconds
+        while len(self._admission) and monotonic() < deadline:
+            await asyncio.sleep(_POLL_SECONDS)
 
     def close(self) -> None:
         """Give the socket and all connections up at once."""

@@ -11,7 +11,7 @@ from kubedns.dns.question import Client, Transport
 from kubedns.observe.metrics import TransportMetrics
 from kubedns.transport.driving import Driver
 from kubedns.transport.responder import Responder
-from kubedns.transport.sockets import ListenAddress, packed, udp_socket
+from kubedns.transport.sockets import ListenAddress, leave, packed, udp_socket
 from kubedns.transport.sources import CONTROL_OCTETS, Control, Sources, address_of
 
 _BATCH = 64
@@ -65,6 +65,7 @@ class UdpListener:
     async def stop(self) -> None:
         """Answer what has come so far, then no more."""
         if self._stop_reading():
+            leave(self._socket)
             deadline = monotonic() + _LAST_WAIT_SECONDS
             while self._read() and monotonic() < deadline:
                 await asyncio.sleep(0)

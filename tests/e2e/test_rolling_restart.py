@@ -16,7 +16,7 @@ from pathlib import Path
 
 import dns.message
 
-from tests.e2e.test_probes import CLUSTER, COREFILE
+from tests.e2e.test_probes import CLUSTER, COREFILE, page
 from tests.e2e.test_reload import until
 from tests.e2e.wires import WEB, framed
 from tests.support.balancer import Balancer
@@ -172,4 +172,41 @@ def test_no_query_is_lost_while_two_replicas_are_replaced(tmp_path: Path) -> Non
                 assert old.stop() == 0
                 del balancer.backends[old.port]
                 wait_for_answers(load)
+        assert not load.lost
+
+
+SHARED = """
+cluster.local:{port} {{
+    bind 127.0.0.1
+    health 127.0.0.1:{pages}
+    prometheus 127.0.0.1:{pages}
+    kubernetes {{
+        manifests {manifests}
+    }}
+}}
+"""
+
+
+def test_no_query_is_lost_while_a_server_takes_over_the_addresses_of_another(tmp_path: Path) -> None:
+    """As on a node, where a new pod starts beside the old one and nobody is in front of them."""
+    port, pages = free_port(), free_port()
+    corefile = tmp_path / "Corefile"
+    corefile.write_text(SHARED.format(port=port, pages=pages, manifests=CLUSTER))
+
+    def start(number: int, stack: ExitStack) -> Running:
+        words = ["serve", "--conf", str(corefile), "--reuse-port"]
+        started = stack.enter_context(running(words, port, tmp_path / f"log-{number}", probe=WEB))
+        until(lambda: "answers on" in started.log.read_text())
+        return started
+
+    with ExitStack() as stack:
+        old = start(0, stack)
+        with Load(port) as load:
+            for number in range(1, 4):
+                new = start(number, stack)
+                wait_for_answers(load)
+                assert old.stop() == 0
+                assert page(pages, "health") == (200, "OK")
+                wait_for_answers(load)
+                old = new
         assert not load.lost

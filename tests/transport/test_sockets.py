@@ -3,11 +3,12 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack, suppress
 
 import pytest
 
 from kubedns.errors import ListenError
-from kubedns.transport.sockets import ListenAddress, packed, tcp_socket, udp_socket
+from kubedns.transport.sockets import ListenAddress, leave, packed, tcp_socket, udp_socket
 from tests.support.addresses import link_local_hosts
 from tests.support.process import free_port
 from tests.transport.fakes import on_free_port
@@ -44,6 +45,45 @@ def test_a_taken_port_is_told(make: Make) -> None:
         port = holder.getsockname()[1]
         with pytest.raises(ListenError, match=f"127.0.0.1:{port}.*taken"):
             make(ListenAddress("127.0.0.1", port))
+
+
+@MAKERS
+def test_an_address_is_shared_with_those_alone_who_share_it_too(make: Make) -> None:
+    with on_free_port("127.0.0.1", lambda free: make(ListenAddress("127.0.0.1", free.port, is_shared=True))) as holder:
+        port = holder.getsockname()[1]
+        make(ListenAddress("127.0.0.1", port, is_shared=True)).close()
+        with pytest.raises(ListenError, match="taken"):
+            make(ListenAddress("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::1", "::"])
+def test_who_leaves_a_shared_address_gets_nothing_more_and_keeps_what_has_come(host: str) -> None:
+    def make_two(free: ListenAddress) -> tuple[socket.socket, socket.socket]:
+        shared = ListenAddress(host, free.port, is_shared=True)
+        return udp_socket(shared), udp_socket(shared)
+
+    first, second = on_free_port(host, make_two)
+    with first, second, ExitStack() as stack:
+        port = first.getsockname()[1]
+        asked = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        clients = [stack.enter_context(socket.socket(first.family, socket.SOCK_DGRAM)) for _ in range(100)]
+        for client in clients:
+            client.sendto(b"before", (asked, port))
+        leave(first)
+        for client in clients:
+            client.sendto(b"after", (asked, port))
+        left, stayed = all_from(first), all_from(second)
+        assert b"after" not in left
+        assert left.count(b"before") + stayed.count(b"before") == stayed.count(b"after") == len(clients)
+        assert left
+
+
+def all_from(made: socket.socket) -> list[bytes]:
+    found = []
+    with suppress(BlockingIOError):
+        while True:
+            found.append(made.recv(100))
+    return found
 
 
 @MAKERS

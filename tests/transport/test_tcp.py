@@ -551,16 +551,34 @@ def test_a_stop_answers_what_has_come_and_closes_in_good_order() -> None:
     run(play)
 
 
+def test_a_stop_waits_for_the_first_query_of_a_connection_and_for_no_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tcp, "_FIRST_WAIT_SECONDS", 60)
+
+    async def play() -> None:
+        async with listening() as scene:
+            with scene.client() as new:
+                with scene.client():
+                    stopping = asyncio.ensure_future(scene.listener.stop())
+                    await until(lambda: scene.connections == 2)
+                    assert await new.ask(b"01made") == b"01R:made"
+                    assert await new.receive() is None
+                await stopping
+
+    run(play)
+
+
 def test_a_stop_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tcp, "_FIRST_WAIT_SECONDS", 0.05)
     monkeypatch.setattr(tcp, "_LAST_WAIT_SECONDS", 0.05)
 
     async def play() -> None:
         async with listening() as scene:
-            with scene.client() as client:
+            with scene.client() as client, scene.client() as silent:
                 await client.send(b"01slow")
                 await until(lambda: scene.responder.resolved == [b"01slow"])
                 await scene.listener.stop()
                 assert await client.receive() is None
+                assert await silent.receive() is None
             await scene.listener.stop()
 
     run(play)
