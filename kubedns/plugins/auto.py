@@ -10,8 +10,10 @@ Syntax::
 
 Every file in FOLDER and below whose name is REGEXP is a zone; ORIGIN names it, ``{1}``, ``{2}`` ... standing for the
 groups of REGEXP. Without them it is ``db\.(.*)`` and ``{1}``: the file ``db.example.org`` is the zone example.org.
-Only zones in ZONES, by default those of the server block, are served. FOLDER, without a ``directory`` line the one that
-``root`` names, is looked at every DURATION (1m).
+Only zones in ZONES, by default those of the server block, are served. FOLDER, without a ``directory`` line the one
+that ``root`` names, is looked at every DURATION (1m); while it cannot be, what was there stays. A file that is no zone,
+or is left out by the rules above, is told of once, with what to do about it. Entries that begin with two dots are
+passed over: a mounted ConfigMap keeps its versions there.
 
 Example::
 
@@ -27,18 +29,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kubedns.corefile.blocks import Directive, Word
 from kubedns.corefile.options import PluginOptions, arguments, option
-from kubedns.corefile.shapes import Shape, Zones, unfit
+from kubedns.corefile.shapes import Zones
 from kubedns.corefile.values import Duration
 from kubedns.dns.answer import Answer, Key
-from kubedns.dns.names import BadNameError, Name, parse_name
+from kubedns.dns.names import Name
 from kubedns.dns.question import Query
+from kubedns.plugins.auto_files import Directory, DirectoryWords, Found, find_zones
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.file import answer_from
 from kubedns.plugins.given_zones import GivenZones
@@ -47,41 +48,9 @@ from kubedns.plugins.root import folder_of
 from kubedns.zones.files import ZoneFile
 from kubedns.zones.zone import Zone
 
-_PLACEHOLDER = re.compile(r"\{(\d+)\}")
 _log = logging.getLogger("plugin/auto")
 
 Files = dict[Name, tuple[Path, ZoneFile]]
-
-
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """Files below ``folder`` (None: the server block's) whose name is ``pattern`` are zones named by ``origin``."""
-
-    folder: Word | None = None
-    pattern: re.Pattern[str] = re.compile(r"db\.(.*)")
-    origin: str = "{1}"
-
-
-class DirectoryWords(Shape[Directory]):
-    """``FOLDER [REGEXP ORIGIN]``."""
-
-    syntax = "FOLDER [REGEXP ORIGIN]"
-
-    def read(self, line: Directive) -> Directory:
-        """Folder, pattern and template."""
-        folder, *rest = self.words(line, 1, 3)
-        if not rest:
-            return Directory(folder)
-        if len(rest) == 1:
-            raise unfit(rest[0], "a pattern without the zone's name", f"write `directory {self.syntax}`")
-        try:
-            pattern = re.compile(rest[0].text)
-        except re.error as error:
-            raise unfit(rest[0], f"no regular expression: {error}") from error
-        groups = {int(number) for number in _PLACEHOLDER.findall(rest[1].text)}
-        if any(number > pattern.groups for number in groups):
-            raise unfit(rest[1], f"of more groups than the {pattern.groups} of the pattern")
-        return Directory(folder, pattern, rest[1].text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +77,7 @@ class Auto(GivenZones):
         self._changed = context.changed
         self._key: Key = ("auto", str(folder))
         self._files: Files = {}
+        self._told: set[str] = set()
         self._looking: asyncio.Task[None] | None = None
         self.look()
 
@@ -155,13 +125,27 @@ class Auto(GivenZones):
             await file.look_aside()
         self._take(files)
 
-    def _files_of(self, found: dict[Name, Path]) -> Files:
+    def _found(self) -> Found | OSError:
+        return find_zones(self._folder, self._directory, self._zones)
+
+    def _files_of(self, found: Found | OSError) -> Files:
         """The files of the zones ``found``; those that are new have not been read yet."""
+        if isinstance(found, OSError):
+            self._tell([f"{self._folder}: cannot be looked at: {found.strerror}; what was there stays in force"])
+            return self._files
+        self._tell(found.faults)
         known = {(origin, path): file for origin, (path, file) in self._files.items()}
         return {
             origin: (path, known.get((origin, path)) or ZoneFile(path, origin, self._changed))
-            for origin, path in found.items()
+            for origin, path in found.zones.items()
         }
+
+    def _tell(self, faults: Sequence[str]) -> None:
+        """Say what is wrong, unless it has been said and is so still."""
+        for fault in faults:
+            if fault not in self._told:
+                _log.warning("%s", fault)
+        self._told = set(faults)
 
     def _take(self, files: Files) -> None:
         before, self._files = self._files, files
@@ -172,22 +156,6 @@ class Auto(GivenZones):
             _log.info("%s: zone %s", files[origin][0], origin)
         if new or len(before) != len(files):
             self._changed([self._key])
-
-    def _found(self) -> dict[Name, Path]:
-        """The zones there are; of two files for one, the first by name counts. May run in a thread."""
-        found: dict[Name, Path] = {}
-        for path in sorted(path for path in self._folder.rglob("*") if path.is_file()):
-            match = self._directory.pattern.fullmatch(path.name)
-            if match is None:
-                continue
-            text = _PLACEHOLDER.sub(lambda each, match=match: match[int(each[1])] or "", self._directory.origin)  # type: ignore[misc]
-            try:
-                origin = parse_name(text)
-            except BadNameError:
-                continue
-            if origin.is_within(self._zones):
-                found.setdefault(origin, path)
-        return found
 
     async def _follow(self) -> None:
         while True:

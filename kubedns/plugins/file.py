@@ -10,10 +10,10 @@ Syntax::
 
 FILE is a master file (RFC 1035 §5), looked for beside the Corefile or below ``root``. ZONES, by default those of the
 server block, are each read from it, its relative names being below the zone. The file is looked at every DURATION (1m;
-0s: never again), and taken up whenever it has changed, whatever its serial; while it cannot be read, the last good zone
-stays in force. A file that is missing is SERVFAIL until it appears, unless it is never looked at again. Aliases that
-lead out of the zone are followed as any other name is asked; ``upstream`` has no effect. With ``fallthrough`` missing
-names go on to the next plugin.
+0s: never again), and taken up whenever its records have changed. A serial that is not above the last is warned of,
+since other servers go by it. While the file cannot be read, the last good zone stays in force. A file that is missing
+is SERVFAIL until it appears, unless it is never looked at again. Aliases that lead out of the zone are followed as any
+other name is asked; ``upstream`` has no effect. With ``fallthrough`` missing names go on to the next plugin.
 
 Example::
 
@@ -143,6 +143,8 @@ def make(options: Options, context: Context) -> File:
     for file in files.values():
         file.look()
         if file.fault and (path.exists() or not options.reload):
-            raise word.fault(f"file: {file.fault}", "a master file has a SOA record, and names in its zone")
+            place = f"{file.fault.location}: " if file.fault.location else ""
+            remedy = file.fault.remedy or "name a master file beside the Corefile or below `root`"
+            raise word.fault(f"file: {place}{file.fault.message}", remedy)
     fallthrough = falling_through(options.fallthrough, zones)
     return File(files, options.reload, fallthrough)

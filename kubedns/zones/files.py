@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from kubedns.dns.answer import Key
 from kubedns.dns.names import Name
-from kubedns.zones.masterfile import BadMasterFileError, parse_zone
+from kubedns.errors import ConfigurationError, Location
+from kubedns.zones.masterfile import BadMasterFileError, read_zone
+from kubedns.zones.transfer import is_newer
 from kubedns.zones.zone import Zone
 
 _log = logging.getLogger(__name__)
@@ -102,16 +105,24 @@ def as_it_is(octets: bytes | None) -> bytes | None:
     return octets
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A zone read from a file, and whether its records are others than those before."""
+
+    zone: Zone
+    is_other: bool
+
+
 class ZoneFile:
     """The zone ``origin`` in the master file at ``path``; the last good one stays in force.
 
-    ``zone``: None until there is one. ``fault``: what is wrong with the file as it is, empty if nothing. ``key``: what
+    ``zone``: None until there is one. ``fault``: what is wrong with the file as it is, None if nothing. ``key``: what
     answers from it depend on; ``changed`` is told of it when another zone is there.
     """
 
     def __init__(self, path: Path, origin: Name, changed: Callable[[Iterable[Key]], None]) -> None:
         self.zone: Zone | None = None
-        self.fault = ""
+        self.fault: ConfigurationError | None = None
         self.key: Key = ("zone", str(path), origin.key)
         self._origin = origin
         self._changed = changed
@@ -121,24 +132,38 @@ class ZoneFile:
         self.follow = self._file.follow
         self.close = self._file.close
 
-    def _read(self, octets: bytes | None) -> Zone | str:
+    def _read(self, octets: bytes | None) -> _Read | ConfigurationError:
         """The zone, or what is wrong with the file, with its place."""
-        path = self._file.path
+        path, before = self._file.path, self.zone
         if octets is None:
-            return f"{path}: there is no such file"
+            return ConfigurationError("there is no such file", location=Location(str(path)))
         try:
-            return parse_zone(octets.decode(), self._origin)
-        except (BadMasterFileError, UnicodeDecodeError) as error:
-            line = getattr(error, "line", 0)
-            return f"{path}:{line}: {error}" if line else f"{path}: {error}"
+            zone = read_zone(octets, self._origin)
+        except BadMasterFileError as error:
+            return ConfigurationError(str(error), location=Location(str(path), error.line), remedy=error.remedy)
+        return _Read(zone, before is None or not zone.has_same_records(before))
 
-    def _take(self, found: Zone | str) -> None:
-        if isinstance(found, str):
+    def _take(self, found: _Read | ConfigurationError) -> None:
+        if isinstance(found, ConfigurationError):
             self.fault = found
             stays = "the zone before stays in force" if self.zone else f"{self._origin} is SERVFAIL until it is right"
             _log.error("%s; %s", self.fault, stays)
             return
-        if self.zone is not None:
-            _log.info("%s: zone %s with serial %d is in force", self._file.path, self._origin, found.serial)
-        self.zone, self.fault = found, ""
+        before, self.zone, self.fault = self.zone, found.zone, None
+        if not found.is_other:
+            return
+        if before is not None:
+            self._tell(before.serial, found.zone.serial)
         self._changed([self.key])
+
+    def _tell(self, before: int, serial: int) -> None:
+        """Say that another zone is in force, and whether those who ask for its serial only will hear of it."""
+        path = self._file.path
+        if is_newer(serial, before):
+            _log.info("%s: zone %s with serial %d is in force", path, self._origin, serial)
+        else:
+            _log.warning(
+                "%s: zone %s is in force with other records, but its serial %d is not above %d: servers that take the "
+                "zone from here do not see that it has changed; count it up",
+                path, self._origin, serial, before,
+            )  # fmt: skip

@@ -16,15 +16,41 @@ from kubedns.dns.rrset import RRset
 from kubedns.zones.zone import BadZoneError, Zone
 
 _DIRECTIVES = ("$ORIGIN", "$TTL", "$GENERATE")
-_PLACE = re.compile(r"(?:<file>:(\d+): )?(.*)", re.DOTALL)
+_PLACE = re.compile(r"(?:<file>:(\d+): )?(.*?)\.?", re.DOTALL)
+_SHOWN = 60
+"""Characters of a line at fault that are shown."""
+_REMEDIES = (
+    ("no SOA record", "begin with one: `@ 3600 SOA ns hostmaster 1 3600 900 604800 300`"),
+    ("CNAME", "an alias has no records beside it (RFC 1034 §3.6.2): leave the one or the others out"),
+    ("zone file directive", f"put what it names here: {', '.join(_DIRECTIVES)} are known"),
+    ("rdatatype", "write a type such as A, AAAA or TYPE65280 after the name, the TTL and the class"),
+    ("parentheses", "close what `(` opens"),
+    ("label", "a label has 1 to 63 octets, a name at most 255"),
+    ("TTL", "write seconds, or `$TTL 3600` above the first record"),
+    ("UTF-8", "save the file as UTF-8, or write an octet like \\228"),
+    ("", "write `NAME [TTL] [IN] TYPE` and the fields of that type (RFC 1035 §5)"),
+)
+"""What to do about a message that has these words in it; the first that fits."""
 
 
 class BadMasterFileError(ValueError):
-    """Text that is no zone. ``line``: where it stops being one; 0: it is so as a whole."""
+    """Text that is no zone. ``line``: where it stops being one; 0: it is so as a whole. ``remedy``: what to do."""
 
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, line: int, message: str, shown: str = "") -> None:
+        """``shown``: the text at fault, if it can be shown."""
+        super().__init__(f"`{shown}`: {message}" if shown else message)
         self.line = line
+        self.remedy = next(remedy for words, remedy in _REMEDIES if words in message)
+
+
+def read_zone(octets: bytes, origin: Name) -> Zone:
+    """The same as :func:`parse_zone`, of a file's octets."""
+    try:
+        text = octets.decode()
+    except UnicodeDecodeError as error:
+        line = 1 + octets.count(b"\n", 0, error.start)
+        raise BadMasterFileError(line, f"the octet {octets[error.start]} is no UTF-8") from error
+    return parse_zone(text, origin)
 
 
 def parse_zone(text: str, origin: Name) -> Zone:
@@ -81,4 +107,5 @@ def _fault(error: dns.exception.DNSException, text: str, top: dns.name.Name) -> 
     else:
         line = int(place[1])
         line -= is_there(line - 1)
-    return BadMasterFileError(line, place[2])
+    shown = lines[line - 1].strip() if line <= len(lines) else ""
+    return BadMasterFileError(line, place[2], shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}...")

@@ -48,6 +48,10 @@ class Zone:
         """The SOA's serial."""
         return soa_of(self.soa).serial
 
+    def has_same_records(self, other: Zone) -> bool:
+        """Whether both would give the same answers."""
+        return self._nodes == other._nodes
+
     def records(self) -> Iterator[RRset]:
         """Every RRset, the SOA first and once."""
         yield self.soa

@@ -18,6 +18,7 @@ from tests.house.tree import PACKAGE
 from tests.support.certificates import write_certificate
 
 NO_WORDS = {
+    "auto_files",
     "__init__",
     "cache_reading",
     "fallthrough",

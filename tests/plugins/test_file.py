@@ -18,7 +18,7 @@ from kubedns.plugins.file import File
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from kubedns.server.server import Server
-from kubedns.zones.masterfile import parse_zone
+from kubedns.zones.masterfile import read_zone
 from kubedns.zones.zone import Zone
 from tests.plugins.asking import query_for
 
@@ -155,6 +155,100 @@ def test_a_broken_file_of_a_folder_is_told_with_its_line_and_harms_no_other(
     assert "b.test. is SERVFAIL until it is right" in caplog.text
 
 
+def test_what_is_wrong_with_files_of_a_folder_is_told_once_with_what_to_do(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("db.a.test", "old-db.a.test", "db.a..test", "db.other.example", "notes"):
+        write(tmp_path / name)
+    server = built(tmp_path, "auto test {\ndirectory . (?:old-)?db[.](.*) {1}\n}")
+    look(server)
+    told = sorted(record.getMessage().removeprefix(f"{tmp_path}/") for record in caplog.records)
+    assert told == [
+        "db.a..test: its name makes no zone, `a..test`: empty label in 'a..test'; name the file after its zone",
+        "db.other.example: other.example. is not served, being outside of test.; name it after `auto`",
+        f"old-db.a.test: a.test. is read from {tmp_path}/db.a.test, so this file is not; leave one of them out",
+    ]
+    (tmp_path / "old-db.a.test").unlink()
+    look(server)
+    write(tmp_path / "old-db.a.test")
+    look(server)
+    assert len(caplog.records) == 4
+    assert shown(ask(server, "www.a.test."))[0] == "NOERROR"
+
+
+def test_zones_outlive_their_folder_while_it_cannot_be_looked_at(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(tmp_path / "zones" / "db.a.test")
+    server = built(tmp_path, "auto {\ndirectory zones\n}")
+    (tmp_path / "zones").rename(tmp_path / "away")
+    for _ in range(2):
+        look(server)
+        assert shown(ask(server, "www.a.test."))[0] == "NOERROR"
+    assert [record.getMessage().removeprefix(f"{tmp_path}/zones") for record in caplog.records] == [
+        ": cannot be looked at: No such file or directory; what was there stays in force",
+        "/db.a.test: there is no such file; the zone before stays in force",
+    ]
+    (tmp_path / "away").rename(tmp_path / "zones")
+    (tmp_path / "zones" / "db.a.test").unlink()
+    look(server)
+    assert shown(ask(server, "www.a.test."))[0] == "REFUSED"
+
+
+def mount(folder: Path, version: str, text: str) -> None:
+    """Write a ConfigMap's version as a kubelet does: a folder of its own, and a link that changes at once."""
+    (folder / version).mkdir(parents=True)
+    (folder / version / "db.a.test").write_text(text)
+    (folder / "..data_tmp").symlink_to(version)
+    (folder / "..data_tmp").replace(folder / "..data")
+    if not (folder / "db.a.test").is_symlink():
+        (folder / "db.a.test").symlink_to("..data/db.a.test")
+
+
+def test_a_broken_version_of_a_mounted_config_map_changes_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mount(tmp_path / "zones", "..2026_1", ZONE.format(serial=1))
+    server = built(tmp_path, "auto {\ndirectory zones\n}")
+    mount(tmp_path / "zones", "..2026_2", "$TTL 60\n@ nonsense\n")
+    for version in ("..2026_2", "..2026_1"):
+        look(server)
+        assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.1"], version
+    assert f"{tmp_path}/zones/db.a.test:2: `@ nonsense`: " in caplog.text
+    assert len(caplog.records) == 1
+    mount(tmp_path / "zones", "..2026_3", ZONE.format(serial=3))
+    look(server)
+    assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.3"]
+
+
+SERIALS = [
+    (1, 2, True, "zone a.test. with serial 2 is in force"),
+    (4294967295, 7, True, "zone a.test. with serial 7 is in force"),
+    (5, 5, True, "its serial 5 is not above 5"),
+    (9, 5, True, "its serial 5 is not above 9"),
+    (5, 5, False, ""),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "is_other", "told"), SERIALS)
+def test_a_serial_that_others_cannot_go_by_is_warned_of(
+    before: int, after: int, is_other: bool, told: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "$TTL 60\n@ SOA ns host {} 2 3 4 5\nwww A 192.0.2.{}\n"
+    (tmp_path / "a").write_text(text.format(before, 1))
+    server = built(tmp_path, "file a a.test")
+    assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.1"]
+    generation = server.lasting.cache.generation
+    (tmp_path / "a").write_text(text.format(after, 2 if is_other else 1) + "; changed\n")
+    with caplog.at_level(logging.INFO):
+        look(server)
+    assert shown(ask(server, "www.a.test."))[1:] == [f"www.a.test. 60 IN A 192.0.2.{2 if is_other else 1}"]
+    assert told in caplog.text
+    assert bool(caplog.records) == is_other
+    assert (server.lasting.cache.generation > generation) == is_other
+    assert all((record.levelno == logging.WARNING) == ("not above" in told) for record in caplog.records)
+
+
 FAULTS = [
     ("file missing a.test {\nreload 0s\n}", "there is no such file"),
     ("file broken a.test", "broken:2: "),
@@ -198,15 +292,15 @@ def test_while_a_zone_is_read_anew_answers_come_from_the_one_before(
 ) -> None:
     begun, released = threading.Event(), threading.Event()
 
-    def slow(text: str, origin: Name) -> Zone:
+    def slow(octets: bytes, origin: Name) -> Zone:
         if threading.current_thread() is not threading.main_thread():
             begun.set()
             released.wait(60)
-        return parse_zone(text, origin)
+        return read_zone(octets, origin)
 
     async def run() -> None:
         write(tmp_path / "db.a.test")
-        monkeypatch.setattr("kubedns.zones.files.parse_zone", slow)
+        monkeypatch.setattr("kubedns.zones.files.read_zone", slow)
         server = built(tmp_path, body)
         resolver = next(iter(server.resolvers.values()))
         server.started()
