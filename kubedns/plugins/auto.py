@@ -42,7 +42,7 @@ from kubedns.dns.question import Query
 from kubedns.plugins.auto_files import Directory, DirectoryWords, Found, find_zones
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.file import answer_from
-from kubedns.plugins.given_zones import GivenZones
+from kubedns.plugins.given_zones import ZonesOfFiles, zones_before
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.root import folder_of
 from kubedns.zones.files import ZoneFile
@@ -63,7 +63,7 @@ class Options(PluginOptions):
     fallthrough: FallthroughLine = fallthrough_option()
 
 
-class Auto(GivenZones):
+class Auto(ZonesOfFiles):
     """Answers from the zones in ``folder``, by the longest one that a name is in."""
 
     word = "auto"
@@ -75,11 +75,13 @@ class Auto(GivenZones):
         self._fallthrough = falling_through(options.fallthrough, self._zones)
         self._reload_seconds = options.reload
         self._changed = context.changed
+        self._before = zones_before(context)
         self._key: Key = ("auto", str(folder))
         self._files: Files = {}
         self._told: set[str] = set()
         self._looking: asyncio.Task[None] | None = None
         self.look()
+        self._before.clear()
 
     def start(self, plugins: Sequence[Plugin]) -> None:
         """Follow changes of the folder."""
@@ -89,6 +91,10 @@ class Auto(GivenZones):
         """Follow it no more."""
         if self._looking is not None:
             self._looking.cancel()
+
+    def zone_files(self) -> Iterable[ZoneFile]:
+        """The files of its zones."""
+        return [file for _, file in self._files.values()]
 
     def apexes(self) -> Iterable[Name]:
         """Where the files' zones begin."""
@@ -136,7 +142,7 @@ class Auto(GivenZones):
         self._tell(found.faults)
         known = {(origin, path): file for origin, (path, file) in self._files.items()}
         return {
-            origin: (path, known.get((origin, path)) or ZoneFile(path, origin, self._changed))
+            origin: (path, known.get((origin, path)) or ZoneFile(path, origin, self._changed, self._before))
             for origin, path in found.zones.items()
         }
 

@@ -40,7 +40,7 @@ from kubedns.dns.edns import ErrorCode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
-from kubedns.plugins.given_zones import GivenZones
+from kubedns.plugins.given_zones import ZonesOfFiles, zones_before
 from kubedns.plugins.plugin import Context, Next, Plugin
 from kubedns.plugins.root import folder_of
 from kubedns.zones.files import ZoneFile
@@ -78,7 +78,7 @@ class Options(PluginOptions):
     upstream: bool = ignored("aliases are followed as any other name is asked")
 
 
-class File(GivenZones):
+class File(ZonesOfFiles):
     """Answers from ``files``, by the longest zone that a name is in."""
 
     word = "file"
@@ -98,6 +98,10 @@ class File(GivenZones):
         """Follow them no more."""
         for file in self._files.values():
             file.close()
+
+    def zone_files(self) -> Iterable[ZoneFile]:
+        """The files of its zones."""
+        return self._files.values()
 
     def apexes(self) -> Iterable[Name]:
         """Where the files' zones begin."""
@@ -139,7 +143,8 @@ def make(options: Options, context: Context) -> File:
     word = options.place.file
     zones = options.place.zones or context.zones
     path = folder_of(context) / word.text
-    files = {zone: ZoneFile(path, zone, context.changed) for zone in zones}
+    before = zones_before(context)
+    files = {zone: ZoneFile(path, zone, context.changed, before) for zone in zones}
     for file in files.values():
         file.look()
         if file.fault and (path.exists() or not options.reload):

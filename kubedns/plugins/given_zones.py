@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from kubedns.dns.answer import Key
 from kubedns.dns.names import Name
 from kubedns.dns.rrset import RRset
+from kubedns.plugins.plugin import Context
+from kubedns.zones.files import ZoneFile
 from kubedns.zones.zone import Zone
 
 
@@ -26,3 +29,17 @@ class GivenZones(ABC):
         """Every RRset of it; a zone that takes its place meanwhile changes nothing of them."""
         found = self.zone_at(zone)
         return iter(()) if found is None else found.records()
+
+
+class ZonesOfFiles(GivenZones):
+    """Gives the zones that it reads from files."""
+
+    @abstractmethod
+    def zone_files(self) -> Iterable[ZoneFile]:
+        """The files of its zones."""
+
+
+def zones_before(context: Context) -> dict[Key, Zone]:
+    """The zones of the configuration before, by the keys of their files: a broken one may stay in force for longer."""
+    files = (file for each in context.before if isinstance(each, ZonesOfFiles) for file in each.zone_files())
+    return {file.key: file.zone for file in files if file.zone is not None}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from kubedns.dns.answer import Key
@@ -117,13 +118,20 @@ class ZoneFile:
     """The zone ``origin`` in the master file at ``path``; the last good one stays in force.
 
     ``zone``: None until there is one. ``fault``: what is wrong with the file as it is, None if nothing. ``key``: what
-    answers from it depend on; ``changed`` is told of it when another zone is there.
+    answers from it depend on; ``changed`` is told of it when another zone is there. ``zones_before``: those of files
+    that were read before, by their keys.
     """
 
-    def __init__(self, path: Path, origin: Name, changed: Callable[[Iterable[Key]], None]) -> None:
-        self.zone: Zone | None = None
+    def __init__(
+        self,
+        path: Path,
+        origin: Name,
+        changed: Callable[[Iterable[Key]], None],
+        zones_before: Mapping[Key, Zone] = MappingProxyType({}),
+    ) -> None:
         self.fault: ConfigurationError | None = None
         self.key: Key = ("zone", str(path), origin.key)
+        self.zone: Zone | None = zones_before.get(self.key)
         self._origin = origin
         self._changed = changed
         self._file = WatchedFile(path, self._read, self._take)

@@ -32,9 +32,9 @@ out CNAME www.other.test.
 """
 
 
-def built(folder: Path, body: str, label: str = ".:1053") -> Server:
+def built(folder: Path, body: str, label: str = ".:1053", before: Server | None = None) -> Server:
     text = f"{label} {{\n{body}\n}}"
-    return build_server(parse_corefile(text, str(folder / "Corefile"), DiskFiles(), {}).blocks, Settings())
+    return build_server(parse_corefile(text, str(folder / "Corefile"), DiskFiles(), {}).blocks, Settings(), before)
 
 
 def ask(server: Server, name: str, rdtype: str = "A") -> Answer:
@@ -219,6 +219,32 @@ def test_a_broken_version_of_a_mounted_config_map_changes_nothing(
     mount(tmp_path / "zones", "..2026_3", ZONE.format(serial=3))
     look(server)
     assert shown(ask(server, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.3"]
+
+
+@pytest.mark.parametrize("body", ["file db.a.test a.test", "auto"])
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_the_last_good_zone_stays_when_another_configuration_takes_over(
+    body: str, is_missing: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "db.a.test"
+    write(path, 2)
+    server = built(tmp_path, body)
+    if is_missing:
+        path.unlink()
+    else:
+        path.write_text("$TTL 60\n@ nonsense\n")
+    if body == "file db.a.test a.test" and not is_missing:
+        with pytest.raises(ConfigurationErrors, match="nonsense"):
+            built(tmp_path, f"{body}\nerrors", before=server)
+        return
+    after = built(tmp_path, f"{body}\nerrors", before=server)
+    stays = body != "auto" or not is_missing
+    assert shown(ask(after, "www.a.test."))[1:] == (["www.a.test. 60 IN A 192.0.2.2"] if stays else [])
+    assert ("the zone before stays in force" in caplog.text) == stays
+    write(path, 1)
+    look(after)
+    assert shown(ask(after, "www.a.test."))[1:] == ["www.a.test. 60 IN A 192.0.2.1"]
+    assert ("its serial 1 is not above 2" in caplog.text) == stays
 
 
 SERIALS = [
