@@ -52,7 +52,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     ``served_again`` is told, now and then, how many times more the finished response was given.
     ``server_name``: what clients that ask who answers are told (RFC 5001); empty: nothing.
     ``max_udp_octets``: how long the response may be over UDP, whatever the client takes. ``records``: the answer of a
-    response that has as many messages as it needs; they are read as they are sent, and once.
+    response that has as many messages as it needs; they are read as they are sent, and once. ``rdclass``: the class of
+    all records; None: the question's.
     """
 
     rcode: Rcode = Rcode.NOERROR
@@ -73,6 +74,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     extended_error: ExtendedError | None = None
     max_udp_octets: int = MAX_UDP_OCTETS
     records: Iterator[RRset] | None = None
+    rdclass: int | None = None
     server_name: bytes = b""
 
     @property

@@ -52,7 +52,7 @@ def write_response(query: Query, answer: Answer, limit: int, arrange: Arrange = 
     The question is given back octet for octet; RD and CD are copied, AD and Z are clear (RFC 1035 §4.1.1, RFC 4035 §3).
     Over TCP (``limit`` 65535) a larger RRset is given in part without TC: there is nothing to fall back to.
     """
-    buffer = _begin_response(query)
+    buffer = _begin_response(query, answer)
     opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, _options(query, answer))
     room = limit - len(opt)
     counts = [0, 0, 0]
@@ -80,14 +80,14 @@ def write_responses(query: Query, answer: Answer) -> Iterator[bytes]:
     """
     opt = b"" if query.edns is None else _opt(answer.rcode, query.edns.dnssec_ok, _options(query, answer))
     room = MAX_MESSAGE_OCTETS - len(opt)
-    buffer, count = _begin_response(query), 0
+    buffer, count = _begin_response(query, answer), 0
     for number, rrset in enumerate(answer.records or (), 1):
         left = rrset
         while (written := _write_rrset(buffer, left, room, as_found)) < len(left.rdatas):
             if not count + written:
                 raise ValueError(f"{rrset.owner} has a record that is longer than a message")
             yield _finish_response(buffer, query, answer, (count + written, 0, 0), 0, opt)
-            buffer, count = _begin_response(query), 0
+            buffer, count = _begin_response(query, answer), 0
             left = RRset(rrset.owner, rrset.ttl, left.rdatas[written:])
         count += written
         if number % _TURN == 0:
@@ -106,10 +106,10 @@ def write_rejection(rejected: Rejected) -> bytes:
     return header + rejected.question + opt + tsig
 
 
-def _begin_response(query: Query) -> _Buffer:
+def _begin_response(query: Query, answer: Answer) -> _Buffer:
     """A response with room for its header, and the question."""
     question = query.question
-    buffer = _Buffer(question.name.labels, question.rdclass)
+    buffer = _Buffer(question.name.labels, question.rdclass if answer.rdclass is None else answer.rdclass)
     buffer.data += _TYPE_CLASS.pack(question.type, question.rdclass)
     return buffer
 
@@ -126,7 +126,7 @@ def _finish_response(
 
 
 class _Buffer:
-    """A response in the making, begun with a header to fill in and the ``question``'s name; records have its class.
+    """A response in the making, begun with a header to fill in and the ``question``'s name; records have ``rdclass``.
 
     ``names`` tells what stands where. It knows how far a pointer reaches and can forget what did not fit.
     """

@@ -10,6 +10,14 @@ from kubedns.dns.names import Name
 from kubedns.dns.rdata import SOA, Rdata, type_name
 
 CLASS_IN, CLASS_CH = 1, 3
+CLASSES = {"IN": 1, "CS": 2, "CH": 3, "HS": 4, "NONE": 254, "ANY": 255}
+"""Classes by their names (RFC 1035 §3.2.4, RFC 2136 §1.3); the last two are those of questions alone."""
+_CLASS_NAMES = {number: name for name, number in CLASSES.items()}
+
+
+def class_name(number: int) -> str:
+    """The class as master files write it, ``CLASS5`` where it has no name (RFC 3597 §5)."""
+    return _CLASS_NAMES.get(number, f"CLASS{number}")
 
 
 class RRset(msgspec.Struct, frozen=True, gc=False):

@@ -38,6 +38,7 @@ from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rdata import type_name
+from kubedns.dns.rrset import class_name
 from kubedns.plugins.plugin import Context
 
 _log = logging.getLogger("plugin/log")
@@ -74,7 +75,6 @@ _FLAGS = (
     (0x0020, "ad"),
     (0x0010, "cd"),
 )
-_CLASSES = {1: "IN", 3: "CH", 4: "HS", 254: "NONE", 255: "ANY"}
 
 
 def _address(text: str) -> str:
@@ -89,7 +89,7 @@ def _flags(response: bytes) -> str:
 FIELDS: dict[str, _Field] = {
     "type": lambda query, answer, response, seconds: type_name(query.question.type),
     "name": lambda query, answer, response, seconds: str(query.question.name),
-    "class": lambda query, answer, response, seconds: _CLASSES.get(query.question.rdclass, str(query.question.rdclass)),
+    "class": lambda query, answer, response, seconds: class_name(query.question.rdclass),
     "proto": lambda query, answer, response, seconds: query.client.transport.value,
     "remote": lambda query, answer, response, seconds: _address(query.client.text),
     "port": lambda query, answer, response, seconds: str(query.client.port),

@@ -52,6 +52,14 @@ class OfClass(Plugin, Protocol):
 
 
 @runtime_checkable
+class ClassChanging(Plugin, Protocol):
+    """A plugin that asks the rest of the chain in another class; it hears of every class that it changes."""
+
+    classes: frozenset[int]
+    """Those that it changes, and those that it makes of them; none: it changes no class."""
+
+
+@runtime_checkable
 class ClientSensitive(Protocol):
     """A plugin that decides by who asks, before the answer cache is looked at."""
 

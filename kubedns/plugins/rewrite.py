@@ -12,6 +12,7 @@ FIELD and what follows it is one of::
 
     name [KIND] FROM TO [answer auto] [answer name FROM TO] [answer value FROM TO]
     type FROM TO
+    class FROM TO
     ttl [KIND] NAME SECONDS|MIN-MAX
     rcode [KIND] NAME FROM TO
     cname [KIND] FROM TO
@@ -25,7 +26,8 @@ it says ``continue``. Rules are tried in the order of the file, over all ``rewri
 
 The owner of the answer is always the name that the client asked for. ``answer name`` renames other owners by a regular
 expression, ``answer value`` the names in CNAME, NS, PTR and SRV records, ``answer auto`` both, by undoing an ``exact``,
-``prefix`` or ``suffix`` rule. What makes no name is SERVFAIL. CoreDNS's ``class`` is refused.
+``prefix`` or ``suffix`` rule. What makes no name is SERVFAIL. After ``class`` records have the class that they were
+found in. Without such a rule nothing but ``acl`` and ``chaos`` hears of other classes than IN.
 
 ``edns0`` sends an option to upstreams, to which none of the client's own goes: DATA is text, octets in hex after
 ``0x``, or one of ``{qname}`` ``{qtype}`` ``{client_ip}`` ``{client_port}`` ``{protocol}``; ``subnet`` is the client's
@@ -58,7 +60,7 @@ from kubedns.dns.question import Query, Question
 from kubedns.plugins.plugin import Context, Next
 from kubedns.plugins.rewrite_options import OptionRule
 from kubedns.plugins.rewrite_reading import FIELDS, read_rule
-from kubedns.plugins.rewrite_rules import Rule
+from kubedns.plugins.rewrite_rules import ClassRule, Rule
 
 
 class Words(Shape[tuple[Word, ...]]):
@@ -96,6 +98,8 @@ class Rewrite:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = tuple(steps)
+        rules = [step.rule for step in steps if isinstance(step.rule, ClassRule)]
+        self.classes = frozenset(rdclass for rule in rules for rdclass in (rule.old, rule.new))
 
     def joined(self, other: Rewrite) -> Rewrite:
         """These rules and after them those of ``other``: what stops here is not to be rewritten there."""

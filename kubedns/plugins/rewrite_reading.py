@@ -12,14 +12,12 @@ from kubedns.dns.answer import Rcode
 from kubedns.dns.names import BadNameError, parse_name
 from kubedns.dns.rdata import type_number
 from kubedns.dns.renaming import Kind, PatternRenaming, Renaming, TextRenaming, groups_of
+from kubedns.dns.rrset import CLASSES
 from kubedns.plugins.rewrite_options import OptionRule, read_option_rule
-from kubedns.plugins.rewrite_rules import AliasRule, NameRule, RcodeRule, Rule, TtlRule, TypeRule
+from kubedns.plugins.rewrite_rules import AliasRule, ClassRule, NameRule, RcodeRule, Rule, TtlRule, TypeRule
 
 _KINDS = {kind.value: kind for kind in Kind}
 _RCODES = {rcode.name: rcode for rcode in Rcode if rcode < 16}
-_NOT_SERVED = {
-    "class": "only chaos answers in another class, so leave the line out",
-}
 
 
 def read_rule(own: Word, words: Sequence[Word]) -> Rule | OptionRule:
@@ -31,8 +29,6 @@ def read_rule(own: Word, words: Sequence[Word]) -> Rule | OptionRule:
     if not words:
         raise own.fault("rewrite without a rule", f"write `rewrite {_SYNTAX['name']}`")
     field, rest = words[0], words[1:]
-    if field.text in _NOT_SERVED:
-        raise field.fault(f"rewrite {field.text} is CoreDNS's and not built here", _NOT_SERVED[field.text])
     read = _READERS.get(field.text)
     if read is None:
         guess = nearest(field.text, FIELDS)
@@ -73,6 +69,18 @@ def _undone(renaming: Renaming) -> list[Renaming]:
 def _type(field: Word, words: Sequence[Word]) -> Rule:
     _, (old, new) = _kind(field, words, 2, kinds=False)
     return TypeRule(_type_number(old), _type_number(new))
+
+
+def _class(field: Word, words: Sequence[Word]) -> Rule:
+    _, (old, new) = _kind(field, words, 2, kinds=False)
+    return ClassRule(_class_of(old), _class_of(new))
+
+
+def _class_of(word: Word) -> int:
+    number = CLASSES.get(word.text.upper())
+    if number is None:
+        raise unfit(word, "no class", f"classes: {', '.join(CLASSES)}")
+    return number
 
 
 def _ttl(field: Word, words: Sequence[Word]) -> Rule:
@@ -154,6 +162,7 @@ def _text(kind: Kind, word: Word) -> str:
 _SYNTAX = {
     "name": "name [KIND] FROM TO [answer auto|name FROM TO|value FROM TO]",
     "type": "type FROM TO",
+    "class": "class FROM TO",
     "ttl": "ttl [KIND] NAME SECONDS|MIN-MAX",
     "rcode": "rcode [KIND] NAME FROM TO",
     "cname": "cname [KIND] FROM TO",
@@ -161,10 +170,11 @@ _SYNTAX = {
 _READERS: dict[str, Callable[[Word, Sequence[Word]], Rule | OptionRule]] = {
     "name": _name,
     "type": _type,
+    "class": _class,
     "ttl": _ttl,
     "rcode": _rcode,
     "cname": _cname,
     "edns0": read_option_rule,
 }
-FIELDS = (*_READERS, *_NOT_SERVED)
+FIELDS = tuple(_READERS)
 """What the lines of a rule may begin with."""

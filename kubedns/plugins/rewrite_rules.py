@@ -11,9 +11,9 @@ import msgspec
 from kubedns.dns.answer import Answer, Rcode
 from kubedns.dns.names import Name
 from kubedns.dns.question import Question
-from kubedns.dns.rdata import CNAME, type_name
+from kubedns.dns.rdata import CNAME, TRANSFERS, type_name
 from kubedns.dns.renaming import Renaming, with_owners, with_targets
-from kubedns.dns.rrset import RRset
+from kubedns.dns.rrset import RRset, class_name
 
 
 class Rule(Protocol):
@@ -97,6 +97,28 @@ class TypeRule:
     def effect(self, asked: Question, rewritten: Question) -> str:
         """Both types."""
         return f"asks for {type_name(self.new)} in place of {type_name(self.old)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRule:
+    """Asks in class ``new`` in place of ``old``; zones are transferred in their own."""
+
+    old: int
+    new: int
+
+    def rewritten(self, question: Question) -> Question | None:
+        """The same question in the new class."""
+        if question.rdclass != self.old or question.type in TRANSFERS:
+            return None
+        return msgspec.structs.replace(question, rdclass=self.new)
+
+    def restored(self, answer: Answer, asked: Question, rewritten: Question) -> Answer:
+        """The answer with records of the class that they were found in: elsewhere they may mean something else."""
+        return answer if answer.rdclass is not None else msgspec.structs.replace(answer, rdclass=rewritten.rdclass)
+
+    def effect(self, asked: Question, rewritten: Question) -> str:
+        """Both classes."""
+        return f"asks in class {class_name(self.new)} in place of {class_name(self.old)}"
 
 
 @dataclass(frozen=True, slots=True)

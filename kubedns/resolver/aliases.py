@@ -62,6 +62,7 @@ def joined(alias: Answer, target: Answer) -> Answer:
         extended_error=target.extended_error,
         max_udp_octets=alias.max_udp_octets,
         server_name=alias.server_name,
+        rdclass=alias.rdclass,
     )
 
 

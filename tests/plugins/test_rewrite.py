@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
+import dns.message
+import dns.rcode
 import pytest
 
 from kubedns.corefile.parser import parse_corefile
@@ -18,6 +21,7 @@ from kubedns.plugins.rewrite import Rewrite
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
 from tests.plugins.asking import query_for
+from tests.plugins.test_chaos import exchange
 
 ADDRESS = A(bytes((10, 0, 0, 1)))
 
@@ -150,6 +154,49 @@ def test_what_makes_no_name_is_servfail_with_its_reason(text: str) -> None:
     assert "no valid name" in answer.extended_error.text
 
 
+TEMPLATE = 'template IN A test {\nanswer "{{ .Name }} 60 IN A 192.0.2.1"\n}'
+IN_CLASSES = [
+    ("rewrite class CH IN", "CH", "a.test.", "A", ["a.test. 60 IN A 192.0.2.1"]),
+    ("rewrite class ch in", "CH", "A.Test.", "A", ["a.test. 60 IN A 192.0.2.1"]),
+    ("rewrite class ANY IN", "ANY", "a.test.", "A", ["a.test. 60 IN A 192.0.2.1"]),
+    ("rewrite class CH IN", "IN", "a.test.", "A", ["a.test. 60 IN A 192.0.2.1"]),
+    ("rewrite class CH IN", "HS", "a.test.", "A", None),
+    ("rewrite name a.test b.test", "CH", "a.test.", "A", None),
+    (
+        "rewrite continue class CH IN\nrewrite name a.other a.test",
+        "CH",
+        "a.other.",
+        "A",
+        ["a.other. 60 IN A 192.0.2.1"],
+    ),
+    ("rewrite class IN CH\nchaos v1", "IN", "version.bind.", "TXT", None),  # chaos stands above rewrite
+    ("rewrite class IN CH", "IN", "a.test.", "A", None),
+    ("rewrite continue class HS CH\nrewrite class CH IN", "HS", "a.test.", "A", ["a.test. 60 IN A 192.0.2.1"]),
+    ("rewrite class CH IN\nchaos v1", "CH", "version.bind.", "TXT", ['version.bind. 0 CH TXT "v1"']),
+    ("rewrite class HS CH", "HS", "a.test.", "A", None),
+    ("rewrite class CH IN\nacl {\nblock net 10.0.0.0/8\n}", "CH", "a.test.", "A", None),
+    ("rewrite class CH IN\ntransfer {\nto *\n}", "CH", "test.", "AXFR", None),
+    (
+        "rewrite class CH IN\nalias",
+        "CH",
+        "to.alias.",
+        "A",
+        ["to.alias. 60 IN CNAME a.test.", "a.test. 60 IN A 192.0.2.1"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "rdclass", "name", "rdtype", "lines"), IN_CLASSES)
+def test_what_is_asked_in_one_class_is_answered_from_another(
+    text: str, rdclass: str, name: str, rdtype: str, lines: list[str] | None, tmp_path: Path
+) -> None:
+    alias = 'template IN A alias {\nanswer "{{ .Name }} 60 IN CNAME a.test."\n}'
+    body = f"{text}\n{TEMPLATE}".replace("\nalias\n", f"\n{alias}\n")
+    for response in exchange(tmp_path, body, dns.message.make_query(name, rdtype, rdclass), times=2):
+        assert [rrset.to_text() for rrset in response.answer] == (lines or [])
+        assert response.rcode() == (dns.rcode.REFUSED if lines is None else dns.rcode.NOERROR)
+
+
 FAULTS = [
     ("rewrite", "without a rule"),
     ("rewrite nmae a b", "did you mean `name`?"),
@@ -163,7 +210,8 @@ FAULTS = [
     ("rewrite ttl a 9-3", "an empty range"),
     ("rewrite ttl a x", "no whole number"),
     ("rewrite rcode a NXDOMAIN OOPS", "`OOPS` is no rcode"),
-    ("rewrite class CH IN", "only chaos answers in another class"),
+    ("rewrite class CH", "too few words"),
+    ("rewrite class CH INTERNET", "`INTERNET` is no class"),
 ]
 
 
