@@ -16,7 +16,7 @@ from kubedns.cli.defaults import OWN_PORT
 from kubedns.cluster.allocation import Network
 from kubedns.cluster.workloads import Networks
 from kubedns.corefile.blocks import ServerBlock
-from kubedns.corefile.kube_dns import KUBE_DNS_TTL, Surroundings
+from kubedns.corefile.kube_dns_corefile import KUBE_DNS_TTL, Surroundings
 from kubedns.server.build import Settings
 from kubedns.server.shorthand import Shorthand, server_blocks
 

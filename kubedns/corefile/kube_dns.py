@@ -1,15 +1,18 @@
-"""kube-dns's ConfigMap: what it says, and the Corefile that serves the same. Pure: texts in, text out.
+"""kube-dns's ConfigMap: what it says. Pure.
 
 The keys are those of kube-dns: ``stubDomains``, a JSON object of zones with lists of addresses;
-``upstreamNameservers``, a JSON list of up to three addresses; ``federations``, which no server has any more.
+``upstreamNameservers``, a JSON list of up to three addresses; ``federations``, a JSON object of names with domains,
+which Kubernetes has no more: NAME stood in ``SVC.NS.NAME.svc.ZONE`` for the Service in this cluster or, failing that,
+in another.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kubedns.dns.names import BadNameError, parse_name
@@ -17,61 +20,46 @@ from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
 
 STUB_DOMAINS, UPSTREAMS, FEDERATIONS = "stubDomains", "upstreamNameservers", "federations"
 KEYS = (STUB_DOMAINS, UPSTREAMS, FEDERATIONS)
-KUBE_DNS_TTL = 30
 MAX_UPSTREAMS = 3
 """As many as a resolv.conf may have, which these stand for."""
 Json = TypeVar("Json", dict[str, Any], list[Any])
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _ADDRESS = "write IP or IP:PORT, such as 192.0.2.53:5353"
 
 
 @dataclass(frozen=True, slots=True)
 class KubeDns:
-    """``stub_domains``: zones, each with the servers that know it. ``upstreams``: of all else; none: resolv.conf's."""
+    """``stub_domains``: zones, each with the servers that know it. ``upstreams``: of all else; none: resolv.conf's.
+
+    ``federations``: their names, each with the domain that told where Services are in other clusters.
+    """
 
     stub_domains: Mapping[str, tuple[str, ...]]
     upstreams: tuple[str, ...] = ()
+    federations: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a ConfigMap does not say. ``port``: where is listened, on ``hosts`` or everywhere.
-
-    ``zone``: the cluster's. ``manifests``: what its names are read from, in place of an API server; ``kubeconfig``: the
-    file that names another API server than that of the cluster around the process, and ``context`` in it (empty: its
-    current one). With either, nothing but names is served, since probes belong to clusters. ``ttl``: of its records;
-    kube-dns has 30 s.
-    """
-
-    port: int = 53
-    hosts: tuple[str, ...] = ()
-    zone: str = "cluster.local"
-    manifests: tuple[str, ...] = ()
-    ttl: int = KUBE_DNS_TTL
-    kubeconfig: str = ""
-    context: str = ""
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether it is served from within the cluster that it is about."""
-        return not (self.manifests or self.kubeconfig)
-
-
-def read_kube_dns(texts: Mapping[str, str], place: str) -> KubeDns:
+def read_kube_dns(texts: Mapping[str, str], place: str, *, converts: bool = False) -> KubeDns:
     """What a ConfigMap says, ``texts`` being its keys; ``place``: the file or folder that it stands in, for people.
+
+    ``converts``: whether somebody looks at what is made of it. Only then federations are taken, since half of what they
+    did is lost.
 
     Raises:
         ConfigurationErrors: all its faults.
     """
     reading = _Reading(place)
-    if texts.get(FEDERATIONS, "").strip():
-        reading.fault(
-            FEDERATIONS, 0, "federations are gone from Kubernetes, and nothing serves them", "leave the key out"
-        )
+    federations: dict[str, str] = {}
+    if converts:
+        federations = reading.federations(texts.get(FEDERATIONS, ""))
+    elif texts.get(FEDERATIONS, "").strip():
+        remedy = "leave the key out; `kubedns convert` keeps their names for this cluster's Services"
+        reading.fault(FEDERATIONS, 0, "federations are gone from Kubernetes, and nothing serves them", remedy)
     stub_domains = reading.stub_domains(texts.get(STUB_DOMAINS, ""))
     upstreams = reading.upstreams(texts.get(UPSTREAMS, ""))
     if reading.faults:
         raise ConfigurationErrors(reading.faults)
-    return KubeDns(stub_domains, upstreams)
+    return KubeDns(stub_domains, upstreams, federations)
 
 
 class _Reading:
@@ -86,7 +74,7 @@ class _Reading:
 
     def stub_domains(self, text: str) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
-        for zone, servers in self._parsed(STUB_DOMAINS, text, {}).items():
+        for zone, servers in self._parsed(STUB_DOMAINS, text, {}, "an object of zones").items():
             line = _line_of(zone, text)
             try:
                 parse_name(zone)
@@ -98,16 +86,27 @@ class _Reading:
             found[zone] = self._addresses(STUB_DOMAINS, servers, text)
         return found
 
+    def federations(self, text: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, domain in self._parsed(FEDERATIONS, text, {}, "an object of names with domains").items():
+            line = _line_of(name, text)
+            if not _LABEL.fullmatch(name):
+                self.fault(FEDERATIONS, line, f"`{name}` is no label", "name one of letters, digits and hyphens")
+            elif not isinstance(domain, str) or not _is_name(domain):
+                self.fault(FEDERATIONS, line, f"{name} has no domain", 'write "example.com"')
+            else:
+                found[name] = domain
+        return found
+
     def upstreams(self, text: str) -> tuple[str, ...]:
-        servers = self._parsed(UPSTREAMS, text, [])
+        servers = self._parsed(UPSTREAMS, text, [], "a list of addresses")
         if len(servers) > MAX_UPSTREAMS:
             self.fault(UPSTREAMS, 1, f"{len(servers)} servers", f"at most {MAX_UPSTREAMS} are asked")
         return self._addresses(UPSTREAMS, servers, text)
 
-    def _parsed(self, key: str, text: str, empty: Json) -> Json:
+    def _parsed(self, key: str, text: str, empty: Json, kind: str) -> Json:
         if not text.strip():
             return empty
-        kind = "an object of zones" if isinstance(empty, dict) else "a list of addresses"
         try:
             value = json.loads(text)
         except json.JSONDecodeError as error:
@@ -128,6 +127,13 @@ class _Reading:
         return tuple(dict.fromkeys(found))
 
 
+def _is_name(text: str) -> bool:
+    try:
+        return bool(parse_name(text).labels)
+    except BadNameError:
+        return False
+
+
 def _is_address(text: str) -> bool:
     """Whether it is IP or IP:PORT, an IPv6 one with a port in brackets."""
     host, port = text, "53"
@@ -146,44 +152,3 @@ def _is_address(text: str) -> bool:
 def _line_of(word: str, text: str) -> int:
     before, found, _ = text.partition(f'"{word}"')
     return before.count("\n") + 1 if found else 1
-
-
-def corefile_text(config: KubeDns, around: Surroundings) -> str:
-    """The Corefile that serves what kube-dns served with ``config``."""
-    blocks = [_block(["."], _main_lines(config, around), around)]
-    for zone, servers in config.stub_domains.items():
-        blocks.append(_block([zone.rstrip(".")], ["errors", "cache 30", "loop", *_forward(servers)], around))
-    return "\n".join(blocks)
-
-
-def _main_lines(config: KubeDns, around: Surroundings) -> Iterator[str]:
-    yield "errors"
-    if around.is_inside:
-        yield from ("health {", "    lameduck 5s", "}", "ready")
-    yield f"kubernetes {around.zone} in-addr.arpa ip6.arpa {{"
-    if around.manifests:
-        yield f"    manifests {' '.join(map(_quoted, around.manifests))}"
-    if around.kubeconfig:
-        yield f"    kubeconfig {' '.join(map(_quoted, filter(None, (around.kubeconfig, around.context))))}"
-    yield f"    pods {'insecure' if around.is_inside else 'verified'}"
-    yield "    fallthrough in-addr.arpa ip6.arpa"
-    yield f"    ttl {around.ttl}"
-    yield "}"
-    if around.is_inside:
-        yield "prometheus :9153"
-    yield from _forward(config.upstreams or ("/etc/resolv.conf",))
-    yield from ("cache 30", "loop", "reload 10s", "loadbalance")
-
-
-def _forward(servers: Sequence[str]) -> list[str]:
-    return [f"forward . {' '.join(servers)} {{", "    max_concurrent 1000", "}"]
-
-
-def _block(zones: Sequence[str], lines: Iterable[str], around: Surroundings) -> str:
-    bind = [f"bind {' '.join(around.hosts)}"] if around.hosts else []
-    inside = "".join(f"    {line}\n" for line in [*bind, *lines])
-    return f"{' '.join(f'{zone}:{around.port}' for zone in zones)} {{\n{inside}}}\n"
-
-
-def _quoted(path: str) -> str:
-    return '"' + path.replace('"', '\\"') + '"'

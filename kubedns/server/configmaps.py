@@ -9,7 +9,8 @@ from pathlib import Path
 import yaml
 
 from kubedns.corefile.blocks import Corefile
-from kubedns.corefile.kube_dns import KEYS, Surroundings, corefile_text, read_kube_dns
+from kubedns.corefile.kube_dns import KEYS, read_kube_dns
+from kubedns.corefile.kube_dns_corefile import Surroundings, corefile_text
 from kubedns.corefile.parser import parse_corefile
 from kubedns.errors import ConfigurationError, ConfigurationErrors, Location
 from kubedns.server.files import DiskFiles

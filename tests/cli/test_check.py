@@ -133,6 +133,17 @@ def test_a_configmap_is_converted(folder: Path, capsys: pytest.CaptureFixture[st
     assert_golden("convert.Corefile", capsys.readouterr().out)
 
 
+def test_federations_are_kept_for_this_cluster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "good" / "federations").write_text('{"myfed": "fed.example.com"}')
+    assert main(["check", "good"]) == 2
+    assert "federations are gone from Kubernetes" in capsys.readouterr().out
+    assert main(["convert", "good", "--output", "made", "--zone", "k8s.example"]) == 0
+    assert capsys.readouterr().err == "good: federation myfed is kept for this cluster's own Services alone\n"
+    rule = r"rewrite name regex ^([^.]+)\.([^.]+)\.myfed\.svc\.k8s\.example\.$ {1}.{2}.svc.k8s.example."
+    assert rule in Path("made").read_text()
+    assert main(["check", "made"]) == 0
+
+
 NOTHING = [("wrong", "`nowhere` is no address"), ("service.yaml", "no ConfigMap in it"), ("missing", "cannot read")]
 
 

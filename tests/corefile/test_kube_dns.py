@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubedns.corefile.kube_dns import KubeDns, Surroundings, corefile_text, read_kube_dns
+from kubedns.corefile.kube_dns import KubeDns, read_kube_dns
+from kubedns.corefile.kube_dns_corefile import Surroundings, corefile_text
 from kubedns.corefile.parser import parse_corefile
 from kubedns.errors import ConfigurationErrors
 from kubedns.server.files import DiskFiles
@@ -65,6 +66,33 @@ def test_every_fault_is_told_with_its_key_and_line(texts: dict[str, str], expect
     assert len(lines) == len(expected), lines
     for line, start in zip(lines, expected, strict=True):
         assert line.startswith(start)
+
+
+FEDERATIONS = [
+    ({"federations": '{"f": "fed.test", "f-2": "x.test."}'}, KubeDns({}, (), {"f": "fed.test", "f-2": "x.test."})),
+    ({"federations": "{}"}, KubeDns({})),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), FEDERATIONS)
+def test_federations_are_taken_to_be_converted(texts: dict[str, str], expected: KubeDns) -> None:
+    assert read_kube_dns(texts, "here", converts=True) == expected
+
+
+NO_FEDERATIONS = [
+    ("[]", "1: federations: not an object of names with domains"),
+    ('{"a.b": "x.test"}', "1: federations: `a.b` is no label"),
+    ('{"f": "x.test",\n"F": "x.test"}', "2: federations: `F` is no label"),
+    ('{\n"f": 5}', "2: federations: f has no domain"),
+    ('{"f": "a..b"}', "1: federations: f has no domain"),
+]
+
+
+@pytest.mark.parametrize(("text", "fault"), NO_FEDERATIONS)
+def test_what_is_no_federation_is_told(text: str, fault: str) -> None:
+    with pytest.raises(ConfigurationErrors) as error:
+        read_kube_dns({"federations": text}, "here", converts=True)
+    assert str(error.value).startswith(f"here/federations:{fault}")
 
 
 AROUND = [

@@ -13,6 +13,7 @@ import dns.query
 import dns.rcode
 import pytest
 
+from kubedns.cli.main import main
 from tests.support.certificates import write_certificate
 from tests.support.process import Running, free_port, running
 
@@ -92,7 +93,7 @@ ELSEWHERE = {"19-laptop-outside-cluster"}
 def moved(text: str, port: int, outside: Outside, folder: Path) -> str:
     """The Corefile with everything outside of the test's reach replaced."""
     text = re.sub(r"(?<=tls://)[0-9.]+", f"127.0.0.1:{outside.tls}", text)
-    plain = r"/etc/resolv\.conf|(?<= )192\.0\.2\.5[34](:\d+)?|(?<=forward \. )[0-9.]+"
+    plain = r"/etc/resolv\.conf|(?<= )192\.0\.2\.(5[34]|8|44)(:\d+)?|(?<=forward \. )[0-9.]+"
     text = re.sub(plain, f"127.0.0.1:{outside.plain}", text)
     text = text.replace("/etc/coredns", str(folder))
     text = re.sub(r"lameduck \d+s", "lameduck 10ms", text)
@@ -144,6 +145,31 @@ def test_it_serves(file: str, outside: Outside, tmp_path: Path) -> None:
     with running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log", trusting) as server:
         for name, rdtype, rcode, rdatas in EXPECTED[file]:
             assert found(server, name, rdtype) == (rcode, rdatas), f"{name} {rdtype}"
+        assert server.stop() == 0
+
+
+CONFIG_MAP = [
+    *KUBERNETES,
+    *FORWARD,
+    ("www.corp.example.", "A", "NOERROR", ["198.51.100.7"]),
+    ("www.consul.example.", "A", "NOERROR", ["198.51.100.7"]),
+    ("web.shop.myfed.svc.cluster.local.", "A", "NOERROR", ["10.96.10.1"]),
+    ("WEB.Shop.MyFed.svc.cluster.local.", "A", "NOERROR", ["10.96.10.1"]),
+    ("nosuch.shop.myfed.svc.cluster.local.", "A", "NXDOMAIN", []),
+    ("web.shop.other.svc.cluster.local.", "A", "NXDOMAIN", []),
+]
+
+
+def test_a_converted_config_map_serves(outside: Outside, tmp_path: Path) -> None:
+    text = (FOLDER / "kube-dns.configmap.yaml").read_text()
+    (tmp_path / "map.yaml").write_text(f'{text}  federations: |\n    {{"myfed": "fed.example.com"}}\n')
+    assert main(["convert", str(tmp_path / "map.yaml"), "--output", str(tmp_path / "Corefile")]) == 0
+    port = free_port()
+    (tmp_path / "Corefile").write_text(moved((tmp_path / "Corefile").read_text(), port, outside, tmp_path))
+    with running(["-conf", str(tmp_path / "Corefile")], port, tmp_path / "log", probe=KUBERNETES[0][0]) as server:
+        for name, rdtype, rcode, rdatas in CONFIG_MAP:
+            assert found(server, name, rdtype) == (rcode, rdatas), f"{name} {rdtype}"
+            assert all(rrset.name.to_text() == name for rrset in server.ask(name, rdtype).answer)
         assert server.stop() == 0
 
 
