@@ -3,8 +3,9 @@
 Syntax: ``loop``
 
 Once queries are answered, each upstream of the server block's ``forward``, and each that a changed file names later,
-is asked for a name that nobody can guess. An upstream through which that question comes back, as a resolv.conf that
-names this server itself does, is asked no more; a log line says which, and everything else goes on.
+is asked for a name that nobody can guess; while it does not answer, again and again for up to half a minute. An
+upstream through which that question comes back, as a resolv.conf that names this server itself does, is asked no more;
+a log line says which, and everything else goes on.
 
 Example::
 
@@ -36,6 +37,8 @@ from kubedns.upstream.exchange import Asked, UpstreamError
 from kubedns.upstream.upstream import Upstream
 
 _PROBE_SECONDS = 2.0
+_TRIES = 10
+_PAUSE_SECONDS = 1.0
 _FOUND = refused(ExtendedError(ErrorCode.OTHER, "this question went round in a loop"))
 _log = logging.getLogger("plugin/loop")
 
@@ -86,14 +89,19 @@ class Loop:
         task.add_done_callback(self._tasks.discard)
 
     async def _probe(self, zone: Name, upstream: Upstream) -> None:
-        name = zone.child(secrets.token_hex(12).encode(), secrets.token_hex(12).encode())
-        self._probes[name.key] = upstream
-        try:
-            await upstream.ask(Asked(question_octets(Question(name, RecordType.HINFO))), False, _PROBE_SECONDS)
-        except UpstreamError:
-            return
-        finally:
-            del self._probes[name.key]
+        """Ask until there is an answer: an upstream through which it goes round may be started after us."""
+        for _ in range(_TRIES):
+            name = zone.child(secrets.token_hex(12).encode(), secrets.token_hex(12).encode())
+            self._probes[name.key] = upstream
+            try:
+                await upstream.ask(Asked(question_octets(Question(name, RecordType.HINFO))), False, _PROBE_SECONDS)
+                return
+            except UpstreamError:
+                if upstream.is_off:
+                    return
+            finally:
+                del self._probes[name.key]
+            await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def make(options: Options, context: Context) -> Loop:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import resource
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import dns.edns
 import dns.message
+import dns.name
 import dns.rcode
 
 from kubedns.upstream.forwarder import Patience
@@ -19,6 +20,7 @@ from tests.support.process import PATIENCE_SECONDS, Running, free_port, running
 
 CLUSTER = Path(__file__).parent.parent / "conformance" / "cluster.yaml"
 MOST, ASKED, FEW_FILES = 200, 300, 20
+EQUAL = 100
 COREFILE = """
 .:{port} {{
     bind 127.0.0.1
@@ -36,6 +38,13 @@ COREFILE = """
 @contextmanager
 def scene(folder: Path) -> Iterator[Running]:
     """A server whose two upstreams hear everything and say nothing."""
+    with silent_scene(folder) as (server, _):
+        yield server
+
+
+@contextmanager
+def silent_scene(folder: Path) -> Iterator[tuple[Running, list[socket.socket]]]:
+    """The same, with the sockets of the upstreams."""
     port = free_port()
     with ExitStack() as stack:
         silent = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(2)]
@@ -45,7 +54,7 @@ def scene(folder: Path) -> Iterator[Running]:
         text = COREFILE.format(port=port, manifests=CLUSTER, upstreams=upstreams, most=MOST)
         (folder / "Corefile").write_text(text)
         with running(["-conf", str(folder / "Corefile")], port, folder / "log", probe=WEB) as server:
-            yield server
+            yield server, silent
     assert "Traceback" not in (folder / "log").read_text()
 
 
@@ -93,6 +102,31 @@ def test_too_many_questions_are_refused_and_their_sockets_end(tmp_path: Path) ->
         # What was refused for want of room is asked, once there is some.
         client.send(query(f"n{ASKED - 1}.example.com."))
         assert dns.message.from_wire(client.recv(65535)).rcode() == dns.rcode.SERVFAIL
+
+
+def heard(upstream: socket.socket) -> Iterator[dns.message.Message]:
+    """What has come to a silent upstream, probes left out."""
+    upstream.setblocking(False)
+    with suppress(BlockingIOError):
+        while True:
+            message = dns.message.from_wire(upstream.recv(65535))
+            if message.question[0].name != dns.name.root:
+                yield message
+
+
+def test_equal_questions_of_many_clients_are_few_to_dead_upstreams(tmp_path: Path) -> None:
+    with silent_scene(tmp_path) as (server, silent), ExitStack() as stack:
+        clients = [stack.enter_context(client_of(server)) for _ in range(EQUAL)]
+        for number, client in enumerate(clients):
+            name = "cold.example.com."
+            client.send(query(name.upper() if number % 2 else name, number=number))
+        for number, client in enumerate(clients):
+            response = dns.message.from_wire(client.recv(65535))
+            assert (response.id, response.rcode()) == (number, dns.rcode.SERVFAIL)
+            assert response.question[0].name.to_text().isupper() == bool(number % 2)
+        asked = [len(list(heard(each))) for each in silent]
+        assert all(asked)
+        assert sum(asked) <= 6
 
 
 def test_as_many_files_are_opened_as_the_machine_allows(tmp_path: Path) -> None:
