@@ -18,7 +18,7 @@ from aiohttp import web
 from tests.e2e.test_live import Api, asked
 from tests.e2e.test_probes import page
 from tests.e2e.test_reload import until
-from tests.support.api_server import Body, Fault, endpoint_slice, refusing, service
+from tests.support.api_server import Body, Fault, Streaming, endpoint_slice, refusing, service
 from tests.support.footprint import footprint
 from tests.support.process import Running, free_port, running
 
@@ -254,3 +254,33 @@ def test_objects_that_come_and_go_leave_nothing_behind(api: Api, tmp_path: Path)
         assert kept <= start + len(rounds)
         assert series == lines
         assert footprint(scene.server.process.pid).memory_kib < memory * 1.1
+
+
+LISTED, OCTETS_EACH = 4000, 10_000
+
+
+@pytest.mark.parametrize("streaming", [Streaming.DONE, Streaming.REFUSED])
+def test_a_list_is_never_whole_in_memory(api: Api, streaming: Streaming, tmp_path: Path) -> None:
+    def peak_kib(scene: Scene) -> int:
+        status = Path(f"/proc/{scene.server.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0])
+
+    def list_anew() -> None:
+        for number in range(LISTED):
+            body = service(f"s{number}", f"10.{number >> 8}.{number & 255}.1")
+            noted = {**body["metadata"], "annotations": {"note": "x" * OCTETS_EACH}}
+            api.server.put({**body, "metadata": noted}, silently=True)
+        api.server.compact()
+        api.server.cut()
+
+    api.server.streaming = streaming
+    with api.open(), served(tmp_path, api.server.url) as scene:
+        until(lambda: page(scene.pages, "ready")[0] == 200)
+        before = peak_kib(scene)
+        for lists in range(2):
+            api.call(list_anew)
+            put(api, service("last", f"10.96.1.{lists}"))
+            listed = [f"10.96.1.{lists}"]
+            until(lambda listed=listed: scene.found("last.shop.svc.cluster.local.") == listed)  # type: ignore[misc]
+            assert scene.found(f"s{LISTED - 1}.shop.svc.cluster.local.") == [f"10.{LISTED >> 8}.{(LISTED - 1) & 255}.1"]
+        assert peak_kib(scene) - before < LISTED * OCTETS_EACH / 1024 * 0.6

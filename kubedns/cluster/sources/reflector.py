@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from random import random
 from time import monotonic
@@ -27,6 +27,7 @@ from kubedns.cluster.sources.api_errors import (
 )
 from kubedns.cluster.sources.api_messages import (
     Event,
+    ListMetadata,
     Reader,
     ends_initial_events,
     event_of,
@@ -117,17 +118,22 @@ class Reflector:
         query = {**self._query, "limit": str(_PAGE_OBJECTS)}
         version = ""
         while True:
-            octets = await self._server.get(self.resource.path, query, self.resource.accept, self._pace.idle)
-            bodies, metadata = self._reader.page(octets)
+            metadata = await self._list_page(query, version)
             version = version or metadata.resource_version or ""
-            self._check_list(version)
-            self._upkeep.add_listed(bodies, self._heard_of)
-            self._works()
             if not metadata.continue_:
                 break
             query["continue"] = metadata.continue_
             await asyncio.sleep(0)
         self._end_list(version)
+
+    async def _list_page(self, query: Mapping[str, str], version: str) -> ListMetadata:
+        """Read a page of the list of ``version`` into the store, and keep nothing of it while the next one is read."""
+        octets = await self._server.get(self.resource.path, query, self.resource.accept, self._pace.idle)
+        bodies, metadata = self._reader.page(octets)
+        self._check_list(version or metadata.resource_version or "")
+        self._upkeep.add_listed(bodies, self._heard_of)
+        self._works()
+        return metadata
 
     def _begin_list(self) -> None:
         self._metrics.cell(API_LISTS, self.resource.plural).add()
