@@ -14,13 +14,10 @@ from kubedns.observe import rows
 from kubedns.observe.metrics import Cell, Histogram, Metrics
 from kubedns.observe.rows import Metric
 
-_NO_VIEW = ""
-"""The label ``view``, which CoreDNS's dashboards ask for and which is empty without the plugin of that name."""
-
 
 @dataclass(frozen=True, slots=True)
 class Gauges:
-    """What is measured when it is asked for. ``plugins``: server, zone and word; ``source_ages``: seconds by source.
+    """What is measured when it is asked for. ``plugins``: server, zone, view, word; ``source_ages``: seconds by source.
 
     ``answers_dropped``: how many, by reason.
     """
@@ -30,7 +27,7 @@ class Gauges:
     tasks: int = 0
     threads: int = 0
     answers_dropped: Mapping[str, int] = field(default_factory=dict)
-    plugins: tuple[tuple[str, str, str], ...] = ()
+    plugins: tuple[tuple[str, str, str, str], ...] = ()
     source_ages: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -63,7 +60,7 @@ class _Counters(Collector):
         with_do: dict[tuple[str, ...], int] = {}
         for each in self._metrics.responders:
             for labels, count in each.responses.items():
-                where = (each.server, labels.zone, _NO_VIEW)
+                where = (each.server, *labels.where)
                 _add(requests, (*where, each.proto, str(each.family), labels.type), count)
                 _add(responses, (*where, labels.rcode, labels.plugin), count)
                 _add(with_do, where, count if labels.dnssec_ok else 0)
@@ -76,8 +73,8 @@ class _Counters(Collector):
         requests: dict[tuple[str, ...], Histogram] = {}
         responses: dict[tuple[str, ...], Histogram] = {}
         for each in self._metrics.responders:
-            for zone, measured in each.zones.items():
-                where = (each.server, zone, _NO_VIEW)
+            for place, measured in each.zones.items():
+                where = (each.server, *place)
                 _merge(durations, where, measured.durations)
                 _merge(requests, (*where, each.proto), measured.request_octets)
                 _merge(responses, (*where, each.proto), measured.response_octets)
@@ -109,7 +106,7 @@ class _Counters(Collector):
 
     def _measured(self) -> Iterator[Family]:
         gauges = self._gauges
-        yield _gauge(rows.PLUGINS, {(server, zone, _NO_VIEW, word): 1.0 for server, zone, word in gauges.plugins})
+        yield _gauge(rows.PLUGINS, dict.fromkeys(gauges.plugins, 1.0))
         yield _gauge(rows.BUILD, {(gauges.version, "", ""): 1.0})
         yield _gauge(rows.ANSWERS_KEPT, {(): float(gauges.answers_kept)})
         yield _counter(rows.ANSWERS_DROPPED, {(reason,): count for reason, count in gauges.answers_dropped.items()})

@@ -35,10 +35,20 @@ class Histogram:
         return sum(self.counts)
 
 
-class Labels(NamedTuple):
-    """What tells responses of one listener apart: the zone that matched, the type asked, what came of it and whence."""
+class Where(NamedTuple):
+    """What answers: the server block's zone, and its view if it has one."""
 
     zone: str
+    view: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.zone} (view {self.view})" if self.view else self.zone
+
+
+class Labels(NamedTuple):
+    """What tells responses of one listener apart: where they are from, the type asked, what came of it and whence."""
+
+    where: Where
     type: str
     rcode: str
     plugin: str
@@ -66,24 +76,24 @@ class ResponderMetrics:
         self.proto = proto
         self.family = family
         self.responses: dict[Labels, int] = {}
-        self.zones: dict[str, ZoneMetrics] = {}
+        self.zones: dict[Where, ZoneMetrics] = {}
         self._ready_durations = Histogram(DURATION_SECONDS)
-        self._ready_counts: dict[str, int] = {}
+        self._ready_counts: dict[Where, int] = {}
 
     def count(self, labels: Labels, request_octets: int, response_octets: int, count: int) -> None:
         """``count`` responses alike were sent."""
         if not count:
             return
         self.responses[labels] = self.responses.get(labels, 0) + count
-        zone = self._zone(labels.zone)
+        zone = self._zone(labels.where)
         zone.request_octets.add(request_octets, count)
         zone.response_octets.add(response_octets, count)
-        self._ready_counts[labels.zone] = self._ready_counts.get(labels.zone, 0) + count
+        self._ready_counts[labels.where] = self._ready_counts.get(labels.where, 0) + count
 
-    def took(self, zone: str, seconds: float) -> None:
+    def took(self, where: Where, seconds: float) -> None:
         """A response that had to be worked out took so long; it is counted besides."""
-        self._zone(zone).durations.add(seconds)
-        self._ready_counts[zone] = self._ready_counts.get(zone, 0) - 1
+        self._zone(where).durations.add(seconds)
+        self._ready_counts[where] = self._ready_counts.get(where, 0) - 1
 
     def served(self, count: int, seconds: float) -> None:
         """``count`` responses (at least one) that were ready took so long together, whatever their zones."""
@@ -98,18 +108,18 @@ class ResponderMetrics:
         durations, counts = self._ready_durations, self._ready_counts
         self._ready_durations, self._ready_counts = Histogram(DURATION_SECONDS), {}
         left, total = list(durations.counts), durations.count
-        for zone, count in counts.items():
+        for where, count in counts.items():
             part = _part(left, total, min(count, total))
-            histogram = self._zone(zone).durations
+            histogram = self._zone(where).durations
             histogram.counts = [old + new for old, new in zip(histogram.counts, part, strict=True)]
             histogram.sum += durations.sum * sum(part) / max(durations.count, 1)
             left = [old - new for old, new in zip(left, part, strict=True)]
             total -= sum(part)
 
-    def _zone(self, name: str) -> ZoneMetrics:
-        zone = self.zones.get(name)
+    def _zone(self, where: Where) -> ZoneMetrics:
+        zone = self.zones.get(where)
         if zone is None:
-            zone = self.zones[name] = ZoneMetrics()
+            zone = self.zones[where] = ZoneMetrics()
         return zone
 
 

@@ -258,7 +258,7 @@ def _is_unreachable(answer: Answer) -> bool:
 def make(options: Options, context: Context) -> Cache:
     """The plugin."""
     zones = options.scope.zones or context.zones
-    counters = Counters(context.metrics, context.servers, zones)
+    counters = Counters(context.metrics, context.servers, zones, context.view)
     setting = Setting(context.written, context.routes)
     caches = (plugin for plugin in context.before if isinstance(plugin, Cache) and setting.is_after(plugin.setting))
     return Cache(options, zones, time.monotonic, counters, setting, next(caches, None))

@@ -32,7 +32,6 @@ Key = tuple[Labels, int, int, bool, bool]
 K = TypeVar("K")
 V = TypeVar("V")
 _PROTECTED_SHARE = 0.8
-_NO_VIEW = ""
 
 
 class Segmented(Generic[K, V]):
@@ -123,9 +122,9 @@ class Kept:
 class Counters:
     """What is counted, for one ``cache`` line: labels are those of CoreDNS."""
 
-    def __init__(self, metrics: Metrics, servers: Sequence[str], zones: Iterable[object]) -> None:
+    def __init__(self, metrics: Metrics, servers: Sequence[str], zones: Iterable[object], view: str = "") -> None:
         server, served = servers[0] if servers else "", ",".join(map(str, zones))
-        here = (served, _NO_VIEW)
+        here = (served, view)
         self.misses = metrics.cell(CACHE_MISSES, server, *here)
         self.prefetches = metrics.cell(CACHE_PREFETCHES, server, *here)
         self.stale = metrics.cell(CACHE_STALE, server, *here)

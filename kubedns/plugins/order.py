@@ -26,6 +26,7 @@ class Row:
 
 CHAIN = (
     Row("root"),
+    Row("view"),
     Row("cancel"),
     Row("tls"),
     Row("timeouts"),
@@ -63,12 +64,8 @@ CHAIN = (
     Row("proxy", once=False),
     Row("erratic"),
     Row("whoami"),
-    Row("view"),
 )
 """Every word of CoreDNS that is meant to be served, in chain order."""
-
-LATER = frozenset(("view",))
-"""Words that are known and not built: refused by name, not as a slip of the pen."""
 
 HARMLESS = {
     "debug": "every error is logged with its place, with or without it",
@@ -99,6 +96,5 @@ REFUSED = {
 }
 """Words of CoreDNS's that change answers and are not meant to be served, and what to do instead."""
 
-ROWS = tuple(row for row in CHAIN if row.word not in LATER)
-PLUGINS = {row.word: row for row in ROWS}
-ONCE_ONLY = frozenset(row.word for row in ROWS if row.once)
+PLUGINS = {row.word: row for row in CHAIN}
+ONCE_ONLY = frozenset(row.word for row in CHAIN if row.once)

@@ -60,6 +60,20 @@ class ClassChanging(Plugin, Protocol):
 
 
 @runtime_checkable
+class Choosing(Protocol):
+    """A plugin that says which queries its server block is for; the others are for another block of the zone.
+
+    ``name``: what metrics call the view. ``is_volatile``: it goes by more than answers are kept by.
+    """
+
+    name: str
+    is_volatile: bool
+
+    def takes(self, query: Query) -> bool:
+        """Whether ``query`` is for this server block."""
+
+
+@runtime_checkable
 class ClientSensitive(Protocol):
     """A plugin that decides by who asks, before the answer cache is looked at."""
 
@@ -188,7 +202,7 @@ class Context:
     ``block``: the plugins of the server block, all there once queries are answered; ``written``: what the block says.
     ``folder``: where the Corefile is, which relative paths start from. ``before``: the plugins, of all server blocks,
     of the configuration that this one takes over from. ``plugins``: those of all server blocks, once they are there;
-    ``routes``: the zones of all server blocks.
+    ``routes``: the zones of all server blocks. ``view``: the name of the server block's view, if it has one.
     """
 
     zones: tuple[Name, ...]
@@ -206,3 +220,4 @@ class Context:
     before: Sequence[Plugin] = ()
     plugins: Sequence[Plugin] = ()
     routes: tuple[Name, ...] = ()
+    view: str = ""

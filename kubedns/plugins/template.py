@@ -51,7 +51,6 @@ from kubedns.dns.record_text import BadRecordError, parse_record
 from kubedns.dns.renaming import text_of
 from kubedns.dns.rrset import RRset
 from kubedns.errors import ConfigurationErrors
-from kubedns.observe.metrics import Metrics
 from kubedns.observe.rows import TEMPLATE_FAILURES, TEMPLATE_MATCHES, TEMPLATE_RECORD_FAILURES, Metric
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.plugin import Context, Next
@@ -85,17 +84,16 @@ class TemplateAnswers:
 
     word = "template"
 
-    def __init__(
-        self, options: Options, zones: Sequence[Name], fallthrough: Sequence[Name], metrics: Metrics, server: str
-    ) -> None:
+    def __init__(self, options: Options, zones: Sequence[Name], fallthrough: Sequence[Name], context: Context) -> None:
         self._options = options
         self._zones = sorted(zones, key=lambda zone: -len(zone.key))
         self._fallthrough = fallthrough
         self._matches = _patterns(options) or [_EVERY_NAME]
         self._sections = {name: [each.template for each in texts] for name, texts in _sections(options).items()}
         self._names_client = any(text.names_client for texts in self._sections.values() for text in texts)
-        self._metrics = metrics
-        self._server = server
+        self._metrics = context.metrics
+        self._server = context.servers[0]
+        self._view = context.view
         self._type = type_name(options.scope.type)
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
@@ -156,7 +154,7 @@ class TemplateAnswers:
         return None
 
     def _count(self, row: Metric, zone: Name, *more: str) -> None:
-        self._metrics.cell(row, self._server, str(zone), "", "IN", self._type, *more).add()
+        self._metrics.cell(row, self._server, str(zone), self._view, "IN", self._type, *more).add()
 
 
 def _alias(rrsets: Sequence[RRset], asked: int) -> Name | None:
@@ -185,4 +183,4 @@ def make(options: Options, context: Context) -> TemplateAnswers:
         raise ConfigurationErrors(faults)
     zones = options.scope.zones or context.zones
     fallthrough = falling_through(options.fallthrough, zones)
-    return TemplateAnswers(options, zones, fallthrough, context.metrics, context.servers[0])
+    return TemplateAnswers(options, zones, fallthrough, context)

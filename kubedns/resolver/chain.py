@@ -12,7 +12,8 @@ from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Labels, Name
 from kubedns.dns.question import Query
 from kubedns.dns.rrset import CLASS_IN
-from kubedns.plugins.plugin import Answering, ClassChanging, ClientSensitive, Next, Observer, OfClass, Plugin
+from kubedns.observe.metrics import Where
+from kubedns.plugins.plugin import Answering, Choosing, ClassChanging, ClientSensitive, Next, Observer, OfClass, Plugin
 
 NOT_SERVED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no server block serves this name"))
 UNANSWERED = refused(ExtendedError(ErrorCode.NOT_AUTHORITATIVE, "no plugin of the server block answers this name"))
@@ -25,7 +26,8 @@ class Chain:
     ``by_class``: the same for classes other than IN, of those plugins that judge clients, answer in the class or change
     it.
     ``observers``: those of the plugins that are told of responses; ``observes_all``: of cached ones too.
-    ``gives_zones``: whether one of them answers those who ask for a whole zone.
+    ``gives_zones``: whether one of them answers those who ask for a whole zone. ``view``: what says which queries it is
+    for; None: all.
     """
 
     zones: tuple[Name, ...]
@@ -35,6 +37,7 @@ class Chain:
     observers: tuple[Observer, ...]
     observes_all: bool
     gives_zones: bool
+    view: Choosing | None = None
 
 
 def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
@@ -45,7 +48,8 @@ def make_chain(zones: Iterable[Name], plugins: Iterable[Plugin]) -> Chain:
     observers = tuple(plugin for plugin in ordered if isinstance(plugin, Observer))
     observes_all = any(each.observes_all for each in observers)
     gives_zones = any(each.word == "transfer" for each in ordered)
-    return Chain(tuple(zones), ordered, first, by_class, observers, observes_all, gives_zones)
+    view = next((plugin for plugin in ordered if isinstance(plugin, Choosing)), None)
+    return Chain(tuple(zones), ordered, first, by_class, observers, observes_all, gives_zones, view)
 
 
 def _calls(plugins: Sequence[Plugin]) -> dict[int, Next]:
@@ -81,30 +85,41 @@ async def _unanswered(query: Query) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A zone, as text for people and metrics, and the chain that serves it."""
+    """The chain that serves a zone, and ``where`` that is, for metrics."""
 
-    zone: str
+    where: Where
     chain: Chain
 
 
 class Routes:
-    """Zones and what serves them; the longest zone that a name is in wins, by labels and never by text."""
+    """Zones and what serves them; the longest zone that a name is in wins, by labels and never by text.
 
-    __slots__ = ("_by_key", "_lengths")
+    Of several chains for a zone it is the first whose view takes the query, and if there is none a shorter zone's.
+    """
+
+    __slots__ = ("_by_key", "_lengths", "is_volatile")
 
     def __init__(self, chains: Iterable[Chain]) -> None:
-        self._by_key: dict[Labels, Route] = {}
+        self._by_key: dict[Labels, list[Route]] = {}
+        self.is_volatile = False
         for chain in chains:
+            name = chain.view.name if chain.view else ""
+            self.is_volatile |= chain.view is not None and chain.view.is_volatile
             for zone in chain.zones:
-                self._by_key.setdefault(zone.key, Route(str(zone), chain))
+                self._by_key.setdefault(zone.key, []).append(Route(Where(str(zone), name), chain))
         self._lengths = sorted({len(key) for key in self._by_key}, reverse=True)
 
-    def find(self, name: Name) -> Route | None:
-        """Where ``name`` belongs; None: it is not served."""
-        key = name.key
+    def find(self, query: Query) -> Route | None:
+        """Where ``query`` belongs; None: it is not served."""
+        key = query.question.name.key
         for length in self._lengths:
             # Of a shorter name this is all that there is, which may be a zone as well.
-            found = self._by_key.get(key[-length:] if length else ())
-            if found is not None:
-                return found
+            for route in self._by_key.get(key[-length:] if length else (), ()):
+                view = route.chain.view
+                if view is None or view.takes(query):
+                    return route
         return None
+
+    def have(self, name: Name) -> bool:
+        """Whether ``name`` is in a zone of theirs, whoever may ask for it."""
+        return any((name.key[-length:] if length else ()) in self._by_key for length in self._lengths)

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
+import msgspec
+
 from kubedns.dns.answer import Answer, refused, servfail
 from kubedns.dns.edns import ErrorCode, ExtendedError
 from kubedns.dns.names import Name
@@ -35,18 +37,24 @@ class Resolver:
         plugins = [plugin for chain in self.chains for plugin in chain.plugins]
         self._notifiable = [plugin for plugin in plugins if isinstance(plugin, Notifiable)]
 
-    def route(self, name: Name) -> Route | None:
-        """The longest zone that ``name`` is in, and its chain; None: it is not served."""
-        return self._routes.find(name)
+    def route(self, query: Query) -> Route | None:
+        """The longest zone that the name asked is in, and the chain that takes the query; None: it is not served."""
+        return self._routes.find(query)
+
+    def serves(self, name: Name) -> bool:
+        """Whether ``name`` is in a zone that is served, if only to some."""
+        return self._routes.have(name)
 
     async def answer(self, query: Query) -> Answer:
         """The answer to ``query``, aliases followed. An error in a plugin is SERVFAIL, never an exception."""
         question = query.question
-        if question.rdclass == CLASS_IN and question.type in TRANSFERS and not self._gives(question.name):
+        if question.rdclass == CLASS_IN and question.type in TRANSFERS and not self._gives(query):
             return _TRANSFER
         try:
             answer = await self._routed(query)
-            return answer if answer.follow is None else await completed(query, answer, self._routed)
+            if answer.follow is not None:
+                answer = await completed(query, answer, self._routed)
+            return msgspec.structs.replace(answer, varies_by_client=True) if self._routes.is_volatile else answer
         except Exception as error:
             return self.failed(question, error)
 
@@ -65,17 +73,17 @@ class Resolver:
         """The answer to a question that came as no message, by the same way."""
         return await self.answer(Query(0, 0x0100, question, None, 0, client, trace))
 
-    def _gives(self, name: Name) -> bool:
+    def _gives(self, query: Query) -> bool:
         """Whether whole zones are given to anybody there; where they are not, no plugin is asked for one."""
-        found = self._routes.find(name)
+        found = self._routes.find(query)
         return found is not None and found.chain.gives_zones
 
     def _routed(self, query: Query) -> Coroutine[Any, Any, Answer]:
-        found = self._routes.find(query.question.name)
+        found = self._routes.find(query)
         if found is None:
             return _not_served(query)
         if query.trace.active:
-            query.trace.step("resolver", f"server block of {found.zone}")
+            query.trace.step("resolver", f"server block of {found.where}")
         if query.question.rdclass != CLASS_IN:
             return found.chain.by_class.get(query.question.rdclass, _other_class)(query)
         return found.chain.first(query)

@@ -29,7 +29,7 @@ from kubedns.dns.question import Client, Query, Transport
 from kubedns.dns.rdata import TYPE_NAMES
 from kubedns.dns.reader import Rejected, read_query
 from kubedns.dns.wire_names import HEADER_OCTETS
-from kubedns.observe.metrics import Labels, ResponderMetrics
+from kubedns.observe.metrics import Labels, ResponderMetrics, Where
 from kubedns.plugins.plugin import ClientSensitive
 from kubedns.resolver.answercache import ENTRY_OCTETS, AnswerCache, Entry, Serve, Table
 from kubedns.resolver.arrangements import KEPT, Random, in_turn
@@ -41,7 +41,7 @@ Stream = Iterator[bytes]
 Clock = Callable[[], float]
 _CLIENTS_KEPT = 4096
 _REPORTS_SHARED = 4096
-_NO_ZONE = "dropped"
+_NOWHERE = Where("dropped")
 """What CoreDNS's metrics call the zone of a query that no server block serves."""
 _OPT_FIXED_OCTETS = 11
 _ONE_MESSAGE = refused(ExtendedError(ErrorCode.OTHER, "whole zones are given over TCP alone"))
@@ -113,9 +113,9 @@ class Responder:
             acknowledgement = self._acknowledgement(octets, client)
             response = acknowledgement or write_rejection(query)
             rcode = Rcode.NOERROR if acknowledgement else query.rcode
-            labels = Labels(_NO_ZONE, "other", rcode.name, "", dnssec_ok=False)
+            labels = Labels(_NOWHERE, "other", rcode.name, "", dnssec_ok=False)
             self._metrics.count(labels, len(octets), len(response), 1)
-            self._metrics.took(_NO_ZONE, self._clock() - started)
+            self._metrics.took(_NOWHERE, self._clock() - started)
             return response
         return await self._respond(query, octets, started, several)
 
@@ -127,7 +127,7 @@ class Responder:
         return write_acknowledgement(notify)
 
     async def _respond(self, query: Query, octets: bytes, started: float, several: bool) -> bytes | Stream | None:
-        route = self._resolver.route(query.question.name)
+        route = self._resolver.route(query)
         observed = route is not None and route.chain.observes_all
         table = self._table(self._observed_tables if observed else self._tables, query.client.address)
         key = _cache_key(query, octets)
@@ -143,12 +143,12 @@ class Responder:
                 if several and route is not None:
                     return self._messages(query, answer, route, started)
                 answer = msgspec.structs.replace(_ONE_MESSAGE, varies_by_client=True, plugin=answer.plugin)
-            zone = route.zone if route else _NO_ZONE
+            where = route.where if route else _NOWHERE
             try:
-                entry = self._entry(query, answer, zone)
+                entry = self._entry(query, answer, where)
             except Exception as error:  # an answer that cannot be written: the client is told, as of any error
                 answer = self._resolver.failed(query.question, error)
-                entry = self._entry(query, answer, zone)
+                entry = self._entry(query, answer, where)
             if observed:
                 entry.answer = answer
             if key is not None and generation == self._cache.generation:
@@ -157,7 +157,7 @@ class Responder:
         if is_fresh and (key is None or table.entries.get(key) is not entry):
             entry.settle()
         seconds = self._clock() - started
-        self._metrics.took(route.zone if route else _NO_ZONE, seconds)
+        self._metrics.took(route.where if route else _NOWHERE, seconds)
         for observer in route.chain.observers if route else ():
             heard = answer if is_fresh else entry.answer
             if heard is not None and (is_fresh or observer.observes_all):
@@ -174,12 +174,12 @@ class Responder:
                 yield message
         finally:
             seconds = self._clock() - started
-            self._metrics.count(_labels(query, answer, route.zone), query.octets, octets, 1)
-            self._metrics.took(route.zone, seconds)
+            self._metrics.count(_labels(query, answer, route.where), query.octets, octets, 1)
+            self._metrics.took(route.where, seconds)
             for observer in route.chain.observers:
                 observer.observe(query, answer, first, seconds)
 
-    def _entry(self, query: Query, answer: Answer, zone: str) -> Entry:
+    def _entry(self, query: Query, answer: Answer, where: Where) -> Entry:
         """The finished answer, with its first response worked out."""
         tcp = self._transport is Transport.TCP
         limit = MAX_MESSAGE_OCTETS if tcp else udp_limit(query.edns, answer.max_udp_octets)
@@ -197,7 +197,7 @@ class Responder:
             first = write(as_found)
             responses = repeat(first)
             cost = ENTRY_OCTETS + query.octets + len(first)
-        report = self._report(_labels(query, answer, zone), query.octets, len(first) + 2)
+        report = self._report(_labels(query, answer, where), query.octets, len(first) + 2)
         return Entry(answer.depends_on, responses, cost, report, answer.served_again)
 
     def _keep(self, table: Table, key: bytes, entry: Entry, answer: Answer, now: float) -> None:
@@ -219,8 +219,9 @@ class Responder:
         return table
 
 
-def _labels(query: Query, answer: Answer, zone: str) -> Labels:
-    return Labels(zone, TYPE_NAMES.get(query.question.type, "other"), answer.rcode.name, answer.plugin, query.dnssec_ok)
+def _labels(query: Query, answer: Answer, where: Where) -> Labels:
+    rdtype = TYPE_NAMES.get(query.question.type, "other")
+    return Labels(where, rdtype, answer.rcode.name, answer.plugin, query.dnssec_ok)
 
 
 def _cache_key(query: Query, octets: bytes) -> bytes | None:

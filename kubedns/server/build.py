@@ -20,12 +20,12 @@ from kubedns.corefile.rules import find_overlaps, find_repeats
 from kubedns.corefile.suggestions import unknown_plugin
 from kubedns.dns.names import Name, is_reverse
 from kubedns.errors import ConfigurationError, ConfigurationErrors, ManifestError
-from kubedns.observe.metrics import Metrics
+from kubedns.observe.metrics import Metrics, Where
 from kubedns.plugins.bind import Options as BindOptions
 from kubedns.plugins.kubernetes import Options as KubernetesOptions
 from kubedns.plugins.multicluster import Options as MulticlusterOptions
-from kubedns.plugins.order import HARMLESS, LATER, ONCE_ONLY, PLUGINS, REFUSED, ROWS
-from kubedns.plugins.plugin import ClusterSource, Context, Heeding, Joining, Plugin, Readiness
+from kubedns.plugins.order import CHAIN, HARMLESS, ONCE_ONLY, PLUGINS, REFUSED
+from kubedns.plugins.plugin import Choosing, ClusterSource, Context, Heeding, Joining, Plugin, Readiness
 from kubedns.records.zone import MAX_ZONE_OCTETS
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import Chain, make_chain
@@ -111,16 +111,13 @@ class _Builder:
         for directive in block.directives:
             if directive.word.text in PLUGINS:
                 by_word.setdefault(directive.word.text, []).append(directive)
-            elif directive.word.text in LATER:
-                message = f"plugin `{directive.word.text}` is CoreDNS's and not built here yet"
-                faults.append(directive.word.fault(message, "leave the line out"))
             elif (word := directive.word.text) in HARMLESS:
                 _log.warning("%s", directive.word.fault(f"{word} has no effect: {HARMLESS[word]}"))
             elif word in REFUSED:
                 faults.append(directive.word.fault(f"plugin `{word}` is CoreDNS's and not served here", REFUSED[word]))
             else:
                 faults.append(unknown_plugin(directive.word, PLUGINS))
-        for row in ROWS:
+        for row in CHAIN:
             for directive in by_word.get(row.word, ()):
                 try:
                     self._add(draft, directive)
@@ -159,6 +156,7 @@ class _Builder:
             before=self._before,
             plugins=self._plugins,
             routes=self._routes,
+            view=next((each.name for each in draft.plugins if isinstance(each, Choosing)), ""),
         )
         plugin = module.make(options, context)
         above = draft.plugins[-1] if draft.plugins else None
@@ -232,7 +230,10 @@ class _Builder:
         for listen_address, found in chains.items():
             label = server_label(listen_address)
             self._exposition.plugins += [
-                (label, str(zone), plugin) for chain in found for zone in chain.zones for plugin in chain.plugins
+                (label, Where(str(zone), chain.view.name if chain.view else ""), plugin)
+                for chain in found
+                for zone in chain.zones
+                for plugin in chain.plugins
             ]
         for plugin in self._plugins:
             if isinstance(plugin, Heeding):

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 from kubedns import __version__
 from kubedns.cluster.sources.source import Source
-from kubedns.observe.metrics import Metrics
+from kubedns.observe.metrics import Metrics, Where
 from kubedns.plugins.plugin import Plugin
 from kubedns.resolver.answercache import AnswerCache
 
 _PATIENCE_SECONDS = 5.0
 
-Placed = tuple[str, str, Plugin]
-"""A plugin with the label of its server and its zone."""
+Placed = tuple[str, Where, Plugin]
+"""A plugin with the label of its server and where it is."""
 
 
 class Exposition:
@@ -50,5 +50,5 @@ class Exposition:
         gauges = Gauges(__version__, kept, tasks, threads, dropped, tuple(self._enabled()), ages)
         return expose(self._metrics, gauges)
 
-    def _enabled(self) -> Iterable[tuple[str, str, str]]:
-        return dict.fromkeys((server, zone, plugin.word) for server, zone, plugin in self.plugins)
+    def _enabled(self) -> Iterable[tuple[str, str, str, str]]:
+        return dict.fromkeys((server, *where, plugin.word) for server, where, plugin in self.plugins)

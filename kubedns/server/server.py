@@ -109,7 +109,7 @@ class Server:
             NotServedError: none does.
         """
         for resolver in self.resolvers.values():
-            if resolver.route(name) is not None:
+            if resolver.serves(name):
                 return resolver
         raise NotServedError(f"no server block serves {name}")
 

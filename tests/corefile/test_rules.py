@@ -11,7 +11,7 @@ def bound(block: ServerBlock) -> Collection[str]:
     return {word.text for line in block.directives if line.word.text == "bind" for word in line.arguments}
 
 
-LATER = "put both blocks into one, or let each `bind` other addresses"
+LATER = "put both blocks into one, let each `bind` other addresses, or give the first a `view`"
 
 OVERLAPS = [
     ("a {\n}\nb {\n}", []),

@@ -1,4 +1,4 @@
-from kubedns.observe.metrics import Histogram, Labels, Metrics
+from kubedns.observe.metrics import Histogram, Labels, Metrics, Where
 from kubedns.observe.rows import DURATION_SECONDS, METRICS, SIZE_OCTETS, Distribution, Metric
 
 
@@ -17,7 +17,7 @@ def test_buckets_are_the_fields() -> None:
 
 
 def labels(zone: str) -> Labels:
-    return Labels(zone, "A", "NOERROR", "kubernetes", dnssec_ok=False)
+    return Labels(Where(zone), "A", "NOERROR", "kubernetes", dnssec_ok=False)
 
 
 def test_responses_alike_are_one_count() -> None:
@@ -25,7 +25,7 @@ def test_responses_alike_are_one_count() -> None:
     for count in (2, 1, 0):
         counters.count(labels("cluster.local."), 40, 60, count)
     assert counters.responses == {labels("cluster.local."): 3}
-    assert counters.zones["cluster.local."].request_octets.sum == 120
+    assert counters.zones[Where("cluster.local.")].request_octets.sum == 120
 
 
 def test_durations_of_ready_responses_are_shared_out_by_the_zones_responses() -> None:
@@ -33,10 +33,10 @@ def test_durations_of_ready_responses_are_shared_out_by_the_zones_responses() ->
     for batch in (0.0002, 0.1, 3.0):
         for zone, count in (("a.", 70), ("b.", 30), ("c.", 1)):
             counters.count(labels(zone), 40, 60, count)
-        counters.took("c.", 5.0)
+        counters.took(Where("c."), 5.0)
         counters.served(100, 100 * batch)
         counters.settle()
-    durations = {zone: measured.durations for zone, measured in counters.zones.items()}
+    durations = {where.zone: measured.durations for where, measured in counters.zones.items()}
     assert {zone: each.count for zone, each in durations.items()} == {"a.": 210, "b.": 90, "c.": 3}
     assert durations["c."].sum == 15.0
     assert durations["a."].counts[0] == 70

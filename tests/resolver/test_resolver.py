@@ -14,7 +14,7 @@ from kubedns.dns.names import Name, parse_name
 from kubedns.dns.question import Client, Query, Question, Transport
 from kubedns.dns.rdata import SOA, SRV, A, RecordType
 from kubedns.dns.rrset import RRset
-from kubedns.observe.metrics import Metrics
+from kubedns.observe.metrics import Metrics, Where
 from kubedns.plugins.plugin import Next, Plugin
 from kubedns.resolver.answercache import AnswerCache
 from kubedns.resolver.chain import make_chain
@@ -256,7 +256,7 @@ def test_every_response_is_counted_once() -> None:
     server.send(b"\0\1\x28\0" + bytes(8))
     server.cache.settle()
     (counters,) = server.metrics.responders
-    counted = {(labels.zone, labels.type, labels.rcode): count for labels, count in counters.responses.items()}
+    counted = {(labels.where.zone, labels.type, labels.rcode): count for labels, count in counters.responses.items()}
     assert counted == {
         ("test.", "A", "NOERROR"): 4,
         ("dropped", "other", "REFUSED"): 1,
@@ -264,7 +264,7 @@ def test_every_response_is_counted_once() -> None:
     }
     counters.settle()
     for zone, count in (("test.", 4), ("dropped", 2)):
-        measured = counters.zones[zone]
+        measured = counters.zones[Where(zone)]
         counts = [measured.durations.count, measured.request_octets.count, measured.response_octets.count]
         assert counts == [count] * 3
 

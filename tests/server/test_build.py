@@ -12,7 +12,7 @@ from kubedns.dns.names import parse_name
 from kubedns.dns.question import Client, Question, Transport
 from kubedns.dns.rdata import RecordType
 from kubedns.errors import ConfigurationErrors, NotServedError
-from kubedns.plugins.order import CHAIN, HARMLESS, LATER, REFUSED
+from kubedns.plugins.order import CHAIN, HARMLESS, REFUSED
 from kubedns.plugins.rewrite import Rewrite
 from kubedns.server.build import Settings, build_server
 from kubedns.server.files import DiskFiles
@@ -34,7 +34,6 @@ def build(text: str, folder: Path) -> Server:
 
 FAULTS = {
     "unknown plugin": (".:1 {\n kubernets\n}", ["2: unknown plugin `kubernets`; did you mean `kubernetes`?"]),
-    "a plugin to come": (".:1 {\n view\n}", ["2: plugin `view` is CoreDNS's and not built here yet"]),
     "a plugin of CoreDNS's alone": (
         ".:1 {\n etcd {\n  path /skydns\n }\n}",
         ["2: plugin `etcd` is CoreDNS's and not served here; keep the records in Kubernetes"],
@@ -181,7 +180,6 @@ def test_words_that_change_no_answer_are_read_over_with_a_warning(
 def test_every_word_is_known_in_one_way() -> None:
     words = [*HARMLESS, *REFUSED, *(row.word for row in CHAIN)]
     assert len(words) == len(set(words))
-    assert {row.word for row in CHAIN} >= LATER
 
 
 def test_rewrite_lines_of_a_server_block_are_one_plugin_in_the_order_of_the_file(tmp_path: Path) -> None:
