@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import subprocess
+import sys
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -241,3 +244,44 @@ def test_a_list_counts_more_than_a_snapshot_whatever_the_versions(tmp_path: Path
 
 def _addresses(store: Store) -> dict[str, bytes]:
     return {each.name: each.cluster_ips[0] for each in store.services("shop")}
+
+
+SERVICES, INTERRUPTED = 5000, 5
+WRITER = f"""
+import asyncio, itertools, sys
+from kubedns.cluster.objects import Kind, Service
+from kubedns.cluster.snapshot import SnapshotPlace
+from kubedns.cluster.sources.snapshots import Snapshots
+from kubedns.cluster.store import Store
+from kubedns.observe.metrics import Metrics
+
+async def run():
+    seconds, store = itertools.count(step=100.0), Store([Kind.SERVICE])
+    place, now = SnapshotPlace(sys.argv[1]), lambda: next(seconds)
+    snapshots = Snapshots(place, {SOURCE!r}, store, Metrics(), now, look_seconds=0)
+    store.replace(Kind.SERVICE, [Service("shop", f"s{{number}}", (), ()) for number in range({SERVICES})])
+    writing = asyncio.create_task(snapshots.keep(lambda: 0.0))
+    for turn in itertools.count():
+        store.upsert(Service("shop", "s0", (turn.to_bytes(4),), ()))
+        await asyncio.sleep(0.001)
+
+asyncio.run(run())
+"""
+
+
+def test_who_is_killed_while_it_is_written_leaves_a_whole_one(tmp_path: Path) -> None:
+    path, beside = tmp_path / "kept", tmp_path / "kept.new"
+    interrupted = 0
+    while interrupted < INTERRUPTED:
+        beside.unlink(missing_ok=True)
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
+        deadline = time.monotonic() + 60
+        try:
+            while not (path.exists() and beside.exists()):
+                assert writer.poll() is None
+                assert time.monotonic() < deadline
+        finally:
+            writer.kill()
+            writer.wait()
+        interrupted += beside.exists()
+        assert len(read_snapshot(path.read_bytes(), SOURCE).objects) == SERVICES
