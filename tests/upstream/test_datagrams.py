@@ -12,7 +12,7 @@ import pytest
 from kubedns.dns.names import parse_name
 from kubedns.dns.question import Question
 from kubedns.dns.rdata import RecordType
-from kubedns.dns.reply import question_octets
+from kubedns.dns.reply import Reply, question_octets
 from kubedns.upstream.datagrams import Datagrams
 from kubedns.upstream.exchange import Asked, UpstreamAddress, UpstreamError
 from kubedns.upstream.pool import Pool, PoolLimits
@@ -21,6 +21,7 @@ from tests.support.process import PATIENCE_SECONDS
 from tests.upstream.forger import FORGERIES, TRUE, Forger, answer, ask_through
 
 QUERIES = 600
+UNDER_WAY = 500
 ASKED = Asked(question_octets(Question(parse_name("www.test."), RecordType.A)))
 
 
@@ -36,6 +37,29 @@ def test_ports_and_identifiers_are_anybodys_guess() -> None:
         steps = [later - earlier for earlier, later in pairwise(series)]
         assert sum(abs(step) <= 4 for step in steps) < QUERIES * 0.02
         assert QUERIES * 0.35 < sum(step > 0 for step in steps) < QUERIES * 0.65
+
+
+def test_questions_under_way_share_no_port() -> None:
+    """Where two sockets share one, as SO_REUSEADDR lets them, replies go to whichever came last."""
+
+    async def run() -> list[int]:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.setblocking(False)
+            datagrams = Datagrams(UpstreamAddress(*silent.getsockname()))
+            asking: list[asyncio.Task[Reply | None]] = []
+            ports: list[int] = []
+            loop = asyncio.get_running_loop()
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while len(ports) < UNDER_WAY:
+                    asking.append(asyncio.create_task(datagrams.ask(ASKED)))
+                    ports.append((await loop.sock_recvfrom(silent, 512))[1][1])
+            for task in asking:
+                task.cancel()
+            await asyncio.gather(*asking, return_exceptions=True)
+            return ports
+
+    assert len(set(asyncio.run(run()))) == UNDER_WAY
 
 
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda each: each.__name__.strip("_"))
