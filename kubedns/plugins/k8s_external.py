@@ -44,7 +44,7 @@ from kubedns.dns.question import Query
 from kubedns.dns.rrset import RRset
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
 from kubedns.plugins.kubernetes import Kubernetes
-from kubedns.plugins.plugin import Context, Next, Plugin
+from kubedns.plugins.plugin import Context, Listed, Next, Plugin
 from kubedns.records.external import ExternalOptions, ExternalZones
 from kubedns.records.external_listing import external_records
 
@@ -61,14 +61,20 @@ class Options(PluginOptions):
 
 
 class K8sExternal:
-    """Answers for external zones. ``block``: the plugins of the server block, one of which knows the Services."""
+    """Answers for external zones. ``block``: the plugins of the server block, one of which knows the Services.
+
+    ``listed``: what is waited for as long as nothing is known.
+    """
 
     word = "k8s_external"
 
-    def __init__(self, options: ExternalOptions, fallthrough: Sequence[Name], block: Sequence[Plugin]) -> None:
+    def __init__(
+        self, options: ExternalOptions, fallthrough: Sequence[Name], block: Sequence[Plugin], listed: Listed
+    ) -> None:
         self._options = options
         self._fallthrough = fallthrough
         self._block = block
+        self._listed = listed
         self._known: ExternalZones | None = None
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
@@ -79,6 +85,8 @@ class K8sExternal:
         zones = self._zones()
         if zones is None:
             return servfail(ErrorCode.OTHER, "k8s_external: the server block has no kubernetes line")
+        if not zones.lister.has_synced:
+            await self._listed()
         answer = zones.answer(query.question, query.trace)
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             return (await next_plugin(query)).also_on(answer.depends_on)
@@ -116,4 +124,4 @@ def make(options: Options, context: Context) -> K8sExternal:
     zones = options.zones or context.zones
     external = ExternalOptions(zones=zones, apex=options.apex.lower(), ttl=options.ttl, headless=options.headless)
     fallthrough = falling_through(options.fallthrough, zones)
-    return K8sExternal(external, fallthrough, context.block)
+    return K8sExternal(external, fallthrough, context.block, context.listed)

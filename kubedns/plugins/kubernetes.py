@@ -61,7 +61,7 @@ from kubedns.dns.names import Name
 from kubedns.dns.question import Query
 from kubedns.dns.rrset import RRset
 from kubedns.plugins.fallthrough import FallthroughLine, falling_through, fallthrough_option
-from kubedns.plugins.plugin import ClusterSource, Context, Next
+from kubedns.plugins.plugin import ClusterSource, Context, Listed, Next, at_once
 from kubedns.records.cluster_zone import ClusterZone
 from kubedns.records.endpoint_zone import endpoint_zone_records, endpoint_zone_soa
 from kubedns.records.listing import zone_records
@@ -168,7 +168,7 @@ class Options(PluginOptions):
     fallthrough: FallthroughLine = fallthrough_option()
     ignore: bool = option(Exactly("empty_service"), default=False, help="Services without ready endpoints do not exist")
     startup_timeout: float = option(
-        Duration(), default=5.0, help="how long to wait for an API server's first lists before queries are answered"
+        Duration(), default=5.0, help="how long names of the cluster wait at a start for an API server's first lists"
     )
     snapshot: SnapshotPlace | None = option(
         SNAPSHOT, default=None, help="file to keep what the API server said, for the next start"
@@ -192,15 +192,23 @@ class Options(PluginOptions):
 class Kubernetes:
     """Answers for the names of a cluster. ``fallthrough``: zones whose missing names go on down the chain.
 
-    ``imported``: the names that other clusters have given to it, if they have zones.
+    ``imported``: the names that other clusters have given to it, if they have zones. ``listed``: what is waited for as
+    long as nothing is known.
     """
 
     word = "kubernetes"
 
-    def __init__(self, zone: ClusterZone, fallthrough: Sequence[Name], imported: ClusterZone | None = None) -> None:
+    def __init__(
+        self,
+        zone: ClusterZone,
+        fallthrough: Sequence[Name],
+        imported: ClusterZone | None = None,
+        listed: Listed = at_once,
+    ) -> None:
         self.zone = zone
         self.clusters = (zone,) if imported is None else (zone, imported)
         self._fallthrough = fallthrough
+        self._listed = listed
 
     async def answer(self, query: Query, next_plugin: Next) -> Answer:
         """What the cluster says of the name; another zone's name goes on, and so does a missing one that may."""
@@ -208,6 +216,8 @@ class Kubernetes:
         cluster = next((each for each in self.clusters if each.zone_of(name) is not None), None)
         if cluster is None:
             return await next_plugin(query)
+        if not cluster.lister.has_synced:
+            await self._listed()
         answer = cluster.answer(query.question, query.trace, query.client.address)
         if answer.rcode == Rcode.NXDOMAIN and name.is_within(self._fallthrough):
             query.trace.step(self.word, "the name is missing and falls through")
@@ -287,12 +297,12 @@ def make(options: Options, context: Context) -> Kubernetes:
     # Whatever the store has seen before, the serial goes on from where it is.
     zone = ClusterZone(records, lister, context.serial - lister.version)
     if not options.multicluster:
-        return Kubernetes(zone, fallthrough)
+        return Kubernetes(zone, fallthrough, listed=context.listed)
     place = options.snapshot
     beside = None if place is None else replace(place, path=f"{place.path}.imports")
     theirs = replace(source, selector=None, pods=False, imports=True, snapshot=beside, namespace="")
     imported = imported_zone(options.multicluster, options.ttl, not options.noendpoints, theirs, context)
-    return Kubernetes(zone, fallthrough, imported)
+    return Kubernetes(zone, fallthrough, imported, context.listed)
 
 
 def imported_zone(

@@ -68,4 +68,5 @@ def make(options: Options, context: Context) -> Multicluster:
     access = access_of(options.kubeconfig, options.endpoint, None)
     source = ClusterSource(options.manifests, access, imports=True, snapshot=options.snapshot)
     fallthrough = falling_through(options.fallthrough, zones)
-    return Multicluster(imported_zone(zones, options.ttl, not options.noendpoints, source, context), fallthrough)
+    zone = imported_zone(zones, options.ttl, not options.noendpoints, source, context)
+    return Multicluster(zone, fallthrough, listed=context.listed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -190,6 +190,14 @@ class ClusterSource:
     namespace: str = ""
 
 
+Listed = Callable[[], Awaitable[None]]
+"""Waits until there is something to answer from, or nothing to wait for any more."""
+
+
+async def at_once() -> None:
+    """Nothing has to be waited for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a plugin is given beside its own options: its server block's zones, and the world's doors.
@@ -203,6 +211,7 @@ class Context:
     ``folder``: where the Corefile is, which relative paths start from. ``before``: the plugins, of all server blocks,
     of the configuration that this one takes over from. ``plugins``: those of all server blocks, once they are there;
     ``routes``: the zones of all server blocks. ``view``: the name of the server block's view, if it has one.
+    ``listed`` waits, at a start, until the sources have been read or been waited for long enough.
     """
 
     zones: tuple[Name, ...]
@@ -221,3 +230,4 @@ class Context:
     plugins: Sequence[Plugin] = ()
     routes: tuple[Name, ...] = ()
     view: str = ""
+    listed: Listed = at_once

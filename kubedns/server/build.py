@@ -34,6 +34,7 @@ from kubedns.server.changes import Changes
 from kubedns.server.exposition import Exposition
 from kubedns.server.interfaces import bound_hosts
 from kubedns.server.listening import server_label
+from kubedns.server.loading import Loading
 from kubedns.server.placing import check_snapshot, check_source, located_source
 from kubedns.server.server import Cluster, Lasting, Server
 from kubedns.transport.sockets import ListenAddress
@@ -101,6 +102,7 @@ class _Builder:
         self._known = dict(before.clusters) if before else {}
         self._clusters: dict[ClusterSource, Cluster] = {}
         self._exposition = Exposition(self._metrics, self._cache)
+        self._loading = Loading()
         self._plugins: list[Plugin] = []
 
     def draft(self, block: ServerBlock, faults: list[ConfigurationError]) -> _Draft:
@@ -157,6 +159,7 @@ class _Builder:
             plugins=self._plugins,
             routes=self._routes,
             view=next((each.name for each in draft.plugins if isinstance(each, Choosing)), ""),
+            listed=self._loading.over,
         )
         plugin = module.make(options, context)
         above = draft.plugins[-1] if draft.plugins else None
@@ -239,7 +242,7 @@ class _Builder:
             if isinstance(plugin, Heeding):
                 self._changes.heard_by(plugin)
         resolvers = {listen_address: Resolver(found, self._metrics) for listen_address, found in chains.items()}
-        return Server(resolvers, self._plugins, self._clusters, self._exposition, self._lasting)
+        return Server(resolvers, self._plugins, self._clusters, self._exposition, self._lasting, self._loading)
 
 
 def _lasting(settings: Settings) -> Lasting:

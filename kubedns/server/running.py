@@ -16,6 +16,8 @@ from kubedns.server.server import Server
 if TYPE_CHECKING:
     from kubedns.observe.http import PageServer
 
+_HEAD_START_SECONDS = 0.5
+"""How long no query is read at a start, as nearly all sources are there by then; what comes meanwhile is not lost."""
 _log = logging.getLogger(__name__)
 
 
@@ -27,6 +29,7 @@ class Running:
         self._admin = admin
         self.listeners: list[Listener] = []
         self._following: dict[Source, asyncio.Task[None]] = {}
+        self._loading: asyncio.Task[None] | None = None
         self._pages: PageServer | None = None
 
     async def open(self) -> None:
@@ -42,13 +45,19 @@ class Running:
             await self._admin.open(lambda: self.server)
 
     async def start(self) -> None:
-        """Read the sources, then answer queries."""
-        for fault in await self.server.load():
-            _log.error("%s", fault)
-        self._follow(self.server)
+        """Read the sources and answer queries; names that need a source that takes long to be read wait for it."""
+        self._loading = asyncio.get_running_loop().create_task(self._load())
+        done, _ = await asyncio.wait({self._loading}, timeout=_HEAD_START_SECONDS)
+        for task in done:
+            task.result()
         for listener in self.listeners:
             await listener.start()
         self.server.started()
+
+    async def _load(self) -> None:
+        for fault in await self.server.load():
+            _log.error("%s", fault)
+        self._follow(self.server)
 
     async def change_to(self, server: Server) -> None:
         """Let ``server`` take over: sockets of addresses that stay are kept, with the connections on them.
@@ -89,8 +98,9 @@ class Running:
             await self._admin.close()
         for listener in self.listeners:
             listener.close()
-        for task in self._following.values():
-            task.cancel()
+        for task in (self._loading, *self._following.values()):
+            if task is not None:
+                task.cancel()
         self.server.close()
         if self._pages is not None:
             await self._pages.stop()

@@ -21,6 +21,7 @@ from kubedns.resolver.resolver import Resolver
 from kubedns.server.changes import Changes
 from kubedns.server.exposition import Exposition
 from kubedns.server.listening import Listener, listeners_on, manner_of, responder_for
+from kubedns.server.loading import Loading
 from kubedns.transport.sockets import ListenAddress
 from kubedns.transport.udp import UdpListener
 
@@ -46,7 +47,8 @@ class Server:
     """What a configuration describes.
 
     ``resolvers`` by listening address; ``plugins`` of all server blocks; ``clusters`` that they answer from;
-    ``exposition``: what they all count; ``lasting``: what the next configuration takes over.
+    ``exposition``: what they all count; ``lasting``: what the next configuration takes over; ``loading``: what the
+    plugins wait for.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Server:
         clusters: Mapping[ClusterSource, Cluster],
         exposition: Exposition,
         lasting: Lasting,
+        loading: Loading,
     ) -> None:
         self.resolvers = resolvers
         self.plugins = plugins
@@ -63,10 +66,12 @@ class Server:
         self.sources = [cluster.source for cluster in clusters.values()]
         self.exposition = exposition
         self.lasting = lasting
+        self._loading = loading
 
     async def load(self, loaded: Collection[Source] = ()) -> list[ManifestError]:
         """Read every source once, but for those that are ``loaded``; what could not be used."""
-        return [fault for source in self.sources if source not in loaded for fault in await source.load()]
+        with self._loading.going_on():
+            return [fault for source in self.sources if source not in loaded for fault in await source.load()]
 
     def listeners(self, taken: Collection[ListenAddress] = ()) -> list[Listener]:
         """Bound sockets for every address that is not ``taken``, UDP and TCP; if one cannot be had, none is left.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import dns.edns
 import dns.flags
+import dns.message
 import dns.rcode
 import pytest
 from aiohttp import web
@@ -18,9 +20,10 @@ from aiohttp import web
 from tests.e2e.test_live import Api, asked
 from tests.e2e.test_probes import page
 from tests.e2e.test_reload import until
+from tests.e2e.wires import WEB, query
 from tests.support.api_server import Body, Fault, Streaming, endpoint_slice, refusing, service
 from tests.support.footprint import footprint
-from tests.support.process import Running, free_port, running
+from tests.support.process import PATIENCE_SECONDS, Running, free_port, running
 
 COREFILE = """
 .:{port} {{
@@ -31,7 +34,7 @@ COREFILE = """
     prometheus 127.0.0.1:{pages}
     kubernetes cluster.local in-addr.arpa {{
         endpoint {url}
-        startup_timeout 1ms
+        startup_timeout {startup}
     }}
     forward . 127.0.0.1:{outside}
 }}
@@ -43,7 +46,7 @@ COREFILE = """
 }}
 """
 OUTSIDE = "www.outside.example."
-WEB, NO_SUCH = "web.shop.svc.cluster.local.", "nosuch.shop.svc.cluster.local."
+NO_SUCH = "nosuch.shop.svc.cluster.local."
 
 
 @pytest.fixture
@@ -75,9 +78,10 @@ class Scene:
 
 
 @contextmanager
-def served(folder: Path, url: str) -> Iterator[Scene]:
+def served(folder: Path, url: str, startup: str = "1ms") -> Iterator[Scene]:
     port, pages, admin = free_port(), free_port(), free_port()
-    (folder / "Corefile").write_text(COREFILE.format(port=port, pages=pages, outside=free_port(), url=url))
+    text = COREFILE.format(port=port, pages=pages, outside=free_port(), url=url, startup=startup)
+    (folder / "Corefile").write_text(text)
     words = ["serve", "--conf", str(folder / "Corefile"), "--admin", f"127.0.0.1:{admin}"]
     with running(words, port, folder / "log", probe=OUTSIDE) as server:
         yield Scene(server, pages, admin)
@@ -191,6 +195,28 @@ def test_without_an_api_server_other_names_are_answered_and_it_is_waited_for(api
         with api.open(port):
             until(lambda: scene.found(WEB) == ["10.96.1.1"])
             assert page(scene.pages, "ready")[0] == 200
+
+
+def test_names_of_the_cluster_wait_for_a_start_and_others_do_not(api: Api, tmp_path: Path) -> None:
+    put(api, service("web", "10.96.1.1"))
+    port = free_port()
+    with served(tmp_path, f"http://127.0.0.1:{port}", "1h") as scene, ExitStack() as stack:
+        waiting = [stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) for _ in range(20)]
+        for number, each in enumerate(waiting):
+            each.settimeout(PATIENCE_SECONDS)
+            each.sendto(query(WEB, number=number), ("127.0.0.1", scene.server.port))
+        assert scene.found(OUTSIDE) == ["198.51.100.7"]
+        assert page(scene.pages, "ready") == (503, "kubernetes")
+        with api.open(port):
+            for number, each in enumerate(waiting):
+                response = dns.message.from_wire(each.recv(4096))
+                assert (response.id, [str(rrset[0]) for rrset in response.answer]) == (number, ["10.96.1.1"])
+            until(lambda: page(scene.pages, "ready")[0] == 200)
+
+
+def test_a_server_that_waits_for_its_start_can_be_stopped(tmp_path: Path) -> None:
+    with served(tmp_path, f"http://127.0.0.1:{free_port()}", "1h") as scene:
+        assert scene.server.process.poll() is None
 
 
 def test_while_the_api_server_is_away_all_stays_as_it_was(api: Api, tmp_path: Path) -> None:
