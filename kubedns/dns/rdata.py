@@ -22,8 +22,11 @@ class RecordType:
     TXT = 16
     AAAA = 28
     SRV = 33
+    DNAME = 39
     OPT = 41
     RRSIG = 46
+    NSEC = 47
+    NSEC3 = 50
     TSIG = 250
     IXFR = 251
     AXFR = 252

@@ -76,6 +76,7 @@ from kubedns.upstream.tls import TlsFiles
 from kubedns.upstream.upstream import Manner, Upstream
 
 _log = logging.getLogger("plugin/forward")
+_ALIASES = (RecordType.CNAME, RecordType.DNAME)
 _MAX_UNDER_WAY = 4096
 """Questions that wait at a time if nothing else is said: each may hold a socket, and clients need some as well."""
 _BUSY = Answer(
@@ -180,7 +181,7 @@ class Forward:
         answer = await self._forwarder.answer(query, over_tcp)
         if self._is_for_the_next(answer) and self._has_next(name):
             return await next_plugin(query)
-        if query.question.type != RecordType.CNAME and answer.answer and answer.answer[0].type == RecordType.CNAME:
+        if query.question.type != RecordType.CNAME and answer.answer and answer.answer[0].type in _ALIASES:
             answer = up_to(self._not_theirs(), answer)
         return msgspec.structs.replace(answer, plugin=self.word)
 

@@ -108,10 +108,10 @@ class Forwarder:
                 reason = str(error)
                 continue
             if last.rcode in _ANSWERS and last.rcode not in self._attempts.failover:
-                return answer_of(question, last)
+                return answer_of(question, last, asked.dnssec_ok)
             reason = f"{upstream.address} says {rcode_name(last.rcode)}"
         if last is not None and last.rcode in _ANSWERS:
-            return answer_of(question, last)
+            return answer_of(question, last, asked.dnssec_ok)
         refused = last is not None and last.rcode == Rcode.REFUSED
         return Answer(
             rcode=Rcode.REFUSED if refused else Rcode.SERVFAIL,

@@ -14,7 +14,7 @@ from kubedns.dns.rrset import RRset, soa_of
 from kubedns.dns.wire_names import read_name
 
 _WILDCARD = b"*"
-_MX, _DNAME, _DS = 15, 39, 43
+_MX, _DS = 15, 43
 Node = Mapping[int, RRset]
 """The RRsets of one owner, by type; none: names exist only below it."""
 
@@ -71,8 +71,8 @@ class Zone:
             is_name = length == len(name.key)
             if RecordType.NS in node and length > self._depth and not (is_name and question.type == _DS):
                 return self._referral(node[RecordType.NS])
-            if _DNAME in node and not is_name:
-                return _renamed(question, node[_DNAME])
+            if RecordType.DNAME in node and not is_name:
+                return _renamed(question, node[RecordType.DNAME])
         return self._at(question, self._nodes[name.key])
 
     def _add(self, rrset: RRset) -> None:
@@ -131,7 +131,7 @@ class Zone:
         return Answer(rcode=rcode, authority=(shown,))
 
 
-_BESIDE_ALIASES = frozenset((RecordType.RRSIG, 47))
+_BESIDE_ALIASES = frozenset((RecordType.RRSIG, RecordType.NSEC))
 """What may stand beside a CNAME: RRSIG and NSEC (RFC 4035 §2.5)."""
 
 
